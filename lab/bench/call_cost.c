@@ -1,10 +1,10 @@
-/* What one driver call costs the caller: the best of several rounds, in nanoseconds.
+/* The cost of one driver call for the caller: the best of several rounds, in nanoseconds.
  *
  *     call-cost launch|copy|info|alloc|alloc-10000|large|touch [CALLS] [ROUNDS]
  *
- * Prints one JSON line. Run on an emulated node with NVSHARE_EMULATOR_MODEL=off it shows the bare
- * cost; under an interposer, what that adds. What large allocations cost, and the first use of one, is
- * the driver's affair more than the caller's, and to be measured with the model on. */
+ * Prints one JSON line. On an emulated node with NVSHARE_EMULATOR_MODEL=off it shows the bare cost;
+ * under an interposer, the cost that it adds. The cost of large allocations, and of their first
+ * use, is mostly the driver's, so it is measured with the model on. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void touch(struct bench *b) {
     CHECK(&b->driver, cuMemFree, address);
 }
 
-/* Allocations that are there already, and in the way of whoever looks through them one by one. */
+/* Existing allocations, which slow down any search that goes through them one by one. */
 static void fill(struct bench *b) {
     CUdeviceptr address;
     for (int i = 0; i < 10000; i++)
@@ -98,14 +98,14 @@ static void prepare(struct bench *b) {
     CHECK(&b->driver, cuCtxSetCurrent, context);
     CHECK(&b->driver, cuModuleLoadData, &module, KERNEL);
     CHECK(&b->driver, cuModuleGetFunction, &b->function, module, "nothing");
-    /* Stays, so that the pair that is measured finds the driver's heap in use. */
+    /* Stays allocated, so that the measured pair finds the driver's heap in use. */
     CHECK(&b->driver, cuMemAlloc, &b->memory, 4096);
-    /* Managed in any case: an interposer that makes it so must not be charged for the driver's own
-     * way with managed memory. */
+    /* Always managed: an interposer that makes memory managed must not be charged for the driver's
+     * handling of managed memory. */
     CHECK(&b->driver, cuMemAllocManaged, &b->memory, 4096, CU_MEM_ATTACH_GLOBAL);
 }
 
-/* The quickest round is the one that nothing disturbed. Between rounds the queue drains. */
+/* The fastest round is the undisturbed one. Between rounds the queue drains. */
 static double best_ns(struct bench *b, void (*call)(struct bench *b), long calls, long rounds) {
     double best = 0;
     for (long round = 0; round < rounds; round++) {

@@ -1,10 +1,10 @@
-/* Launches an empty kernel again and again, and notes when a launch that had to wait came through: the
- * first kernel of a turn.
+/* Launches an empty kernel repeatedly, and notes the end of each launch that had to wait: the first
+ * kernel of a turn.
  *
  *     turn-taker SECONDS WAIT_US
  *
- * A launch that took longer than WAIT_US counts as one that waited. At the end it prints, for each, the
- * instant in nanoseconds of CLOCK_MONOTONIC at which it came through. */
+ * A launch that took longer than WAIT_US counts as one that waited. At the end it prints the
+ * instant at which each of them returned, in nanoseconds of CLOCK_MONOTONIC. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

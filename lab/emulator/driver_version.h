@@ -1,5 +1,5 @@
-/* Which driver the emulated libraries say they are. CUDA_VERSION of cuda.h is the other half of the
- * answer, so this names the branch that came with that release. */
+/* The driver version that the emulated libraries report. They also report CUDA_VERSION of cuda.h,
+ * so this names the driver branch of that release. */
 #ifndef NVSHARE_EMULATOR_DRIVER_VERSION_H
 #define NVSHARE_EMULATOR_DRIVER_VERSION_H
 

@@ -1,9 +1,9 @@
-/* What the emulated boards answer on the PCI bus. Both libraries say the same. */
+/* The PCI identity of the emulated boards, the same in both libraries. */
 #ifndef NVSHARE_EMULATOR_PCI_IDENTITY_H
 #define NVSHARE_EMULATOR_PCI_IDENTITY_H
 
-/* The vendor is NVIDIA; no product of theirs has this device number, and none should be taken for
- * one whose measured constants these are not. */
+/* The vendor is NVIDIA. No product has this device number: an emulated board must not be taken for
+ * a product whose measured constants it does not have. */
 #define EMULATED_PCI_DEVICE_ID    0xEEEE10DEu
 #define EMULATED_PCI_SUBSYSTEM_ID 0x000110DEu
 

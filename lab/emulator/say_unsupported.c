@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The names that were said: a hash table with open addressing, which only ever grows. It has room
+/* The names printed so far: a hash table with open addressing, which only ever grows. It has room
  * for every function of both headers, twice. */
 #define SLOTS 4096u
 static _Atomic(const char *) said[SLOTS];
@@ -43,7 +43,7 @@ static void say(const char *name, const char *answer) {
     if ((size_t)length >= sizeof line)
         length = sizeof line - 1;
     /* One write, so that lines of several threads and processes do not mix. If stderr is closed,
-     * there is nobody to tell. */
+     * the message is lost. */
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return;
 }

@@ -1,4 +1,4 @@
-/* Tells a person, once per name, that a call is not there. */
+/* Tells the user, once per name, that a call is not implemented. */
 #ifndef NVSHARE_EMULATOR_SAY_UNSUPPORTED_H
 #define NVSHARE_EMULATOR_SAY_UNSUPPORTED_H
 

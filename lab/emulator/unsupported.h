@@ -1,5 +1,5 @@
-/* The answer of a call that the emulator does not have: an error, and one line per call on stderr,
- * so that nobody takes a gap in the emulator for a fault of their program. */
+/* The answer of a call that is not implemented: an error, and one line per call on stderr, so that
+ * users do not take a gap in the emulator for a fault of their program. */
 #ifndef NVSHARE_EMULATOR_UNSUPPORTED_H
 #define NVSHARE_EMULATOR_UNSUPPORTED_H
 

@@ -165,7 +165,7 @@ CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CU
     return CUDA_SUCCESS;
 }
 
-/* Documented as for arrays with deferred mapping only, and there are none of those here. */
+/* Documented for arrays with deferred mapping only, which do not exist here. */
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
                                       CUarray array, CUdevice device) {
     REQUIRE_DEVICE(device);

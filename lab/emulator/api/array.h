@@ -1,5 +1,5 @@
 /* Arrays: plain device memory with a shape. Rows lie one after the other without gaps, so an offset
- * in bytes means the same to a copy of one piece as to one of a box. */
+ * in bytes means the same in a copy of one piece and in a copy of a box. */
 #ifndef NVSHARE_EMULATOR_ARRAY_H
 #define NVSHARE_EMULATOR_ARRAY_H
 
@@ -18,7 +18,7 @@ struct CUarray_st {
     bool is_level;    /* goes with its mipmapped array */
 };
 
-/* The address of a byte of an array, with `bytes` of it from there on; 0 when there are not. */
+/* The address of a byte of an array; 0 if fewer than `bytes` of the array follow from there. */
 uint64_t array_address(CUarray array, size_t offset, size_t bytes);
 
 /* The side of a copy that has its first byte at (x bytes, y, z) of an array, if the box fits. */

@@ -60,7 +60,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
     return begin(hStream, hGraph, false, dependencies, numDependencies, mode);
 }
 
-/* Every node that a stream would go on from must have been waited for by the first stream. */
+/* The first stream must have waited for the last nodes of every other stream. */
 static CUresult check_joined(struct sequence *sequence) {
     CUresult result = graph_reach(sequence->graph, &sequence->origin->capture->dependencies);
     for (struct capture *c = sequence->streams; c && result == CUDA_SUCCESS; c = c->next)
@@ -80,7 +80,7 @@ static CUresult check_end(const struct CUstream_st *stream) {
     return CUDA_SUCCESS;
 }
 
-/* `leftover` gets a graph that nobody is to see. */
+/* `leftover` gets a graph that the program must not see. */
 static CUresult end(struct CUstream_st *stream, CUgraph *graph, CUgraph *leftover) {
     CUresult result = check_end(stream);
     if (result != CUDA_SUCCESS)
@@ -127,7 +127,7 @@ struct capture_info {
     size_t *count;
 };
 
-/* Edges carry no data here, but programs go through what they ask for without a look at it. */
+/* Edges carry no data here, but programs that ask for the data read it without checking. */
 static CUresult answer(struct capture *capture, const struct capture_info *info) {
     if (info->edges) {
         size_t count = capture->dependencies.count;

@@ -1,8 +1,8 @@
-/* What streams of a capture are told to do: one node each; or, for events, who waits for whom. */
+/* Work submitted to streams of a capture: a node for each task, or a dependency for events. */
 #include "capture_state.h"
 
-/* The type of the node that a task becomes. Tasks that are not here cannot be captured: there is no
- * node for them. */
+/* The type of the node that a task becomes. Tasks that are missing here have no node and cannot be
+ * captured. */
 static const struct {
     enum task_kind kind;
     CUgraphNodeType type;
@@ -56,8 +56,8 @@ static CUresult record(struct capture *capture, CUevent event) {
     return CUDA_SUCCESS;
 }
 
-/* A captured stream waits for an event that was recorded outside: an order that the graph cannot
- * keep, unless there is nothing to wait for. */
+/* A captured stream waits for an event that was recorded outside. The graph cannot keep that order,
+ * unless there is nothing to wait for. */
 static CUresult wait_for_outside(struct capture *capture, CUevent event) {
     if (!event->record)
         return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
-/* What may not be done while a capture is under way. A call that breaks a rule gets an error, and
- * invalidates the capture: the program would not get the graph that it thinks it gets. */
+/* The calls that a capture under way forbids. A call that breaks a rule gets an error, and
+ * invalidates the capture: the program would not get the graph that it expects. */
 #include "capture_state.h"
 
 static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -13,7 +13,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
     return CUDA_SUCCESS;
 }
 
-/* Has the capture a stream of this context that the legacy stream would have to wait for? */
+/* Does the capture have a stream of this context that the legacy stream would have to wait for? */
 static bool has_blocking(const struct sequence *sequence, const struct CUctx_st *context) {
     for (const struct capture *c = sequence->streams; c; c = c->next)
         if (c->stream->context == context && !(c->stream->flags & CU_STREAM_NON_BLOCKING))
@@ -28,7 +28,7 @@ static bool has_context(const struct sequence *sequence, const struct CUctx_st *
     return false;
 }
 
-/* Invalidates every capture of a context that the test finds; tells whether there was one. */
+/* Invalidates every capture of a context that passes the test; returns whether there was one. */
 static bool invalidate(const struct CUctx_st *context,
                        bool (*concerned)(const struct sequence *, const struct CUctx_st *)) {
     bool any = false;
@@ -91,7 +91,7 @@ CUresult capture_forbids_event(CUevent event) {
     return result;
 }
 
-/* As the documentation of cuThreadExchangeStreamCaptureMode has it. */
+/* As the documentation of cuThreadExchangeStreamCaptureMode says. */
 static bool forbids_thread(const struct sequence *sequence) {
     if (sequence->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
         return false;

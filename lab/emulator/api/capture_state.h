@@ -1,5 +1,5 @@
-/* The inside of captures, for the files that implement them. All of it is guarded by the captures'
- * own lock, which these functions want held unless they say otherwise. */
+/* The inside of captures, for the files that implement them. The captures' own lock guards all of
+ * it. Callers of these functions hold it, unless a comment says otherwise. */
 #ifndef NVSHARE_EMULATOR_CAPTURE_STATE_H
 #define NVSHARE_EMULATOR_CAPTURE_STATE_H
 
@@ -13,14 +13,14 @@ struct sequence {
     pthread_t thread;
     struct CUstream_st *origin;
     CUgraph graph;
-    bool owns_graph;         /* false: the program gave it, and keeps it whatever happens */
+    bool owns_graph;         /* false: the program gave it, and keeps it in any case */
     bool ended, invalidated; /* marks may outlive the capture */
     unsigned marks;
     struct capture *streams;
     struct sequence *next;
 };
 
-/* The part of a stream in it. */
+/* One stream's part in it. */
 struct capture {
     struct CUstream_st *stream;
     struct sequence *sequence;
@@ -44,7 +44,7 @@ struct sequence *captures_first(void);
 CUresult sequence_begin(struct CUstream_st *stream, CUstreamCaptureMode mode, CUgraph graph,
                         bool owns_graph, const CUgraphNode *dependencies, size_t count);
 
-/* Takes all streams out of it. The caller frees the graph, if nobody else is going to. */
+/* Takes all streams out of it. The caller frees the graph, unless it has another owner. */
 void sequence_end(struct sequence *sequence);
 
 /* Makes a stream part of a capture. */
@@ -53,8 +53,8 @@ CUresult sequence_join(struct sequence *sequence, struct CUstream_st *stream);
 /* Returns the error, so that `return sequence_fail(...)` reads well. */
 CUresult sequence_fail(struct sequence *sequence, CUresult error);
 
-/* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, and an end to the captures that make it so, if this is the
- * legacy stream and a stream that would have to wait for it is being captured. */
+/* If this is the legacy stream and a stream that would have to wait for it is being captured:
+ * returns CUDA_ERROR_STREAM_CAPTURE_IMPLICIT and invalidates those captures. */
 CUresult legacy_check(const struct CUstream_st *stream);
 
 struct capture_mark *mark_create(struct capture *capture);

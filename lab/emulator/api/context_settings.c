@@ -1,4 +1,4 @@
-/* What can be asked of a context and set in it. */
+/* The settings of a context: read and changed. */
 #include "../process/context.h"
 
 enum {

@@ -1,13 +1,13 @@
-/* Batches of copies, and copies with attributes: hints that change nothing here, and when the source
- * may be read. Copies of a batch may run in any order; here they run in the order given. */
+/* Batches of copies, and copies with attributes: hints that change nothing here, and when the
+ * source may be read. Copies of a batch may run in any order; here they run in the order given. */
 #include "../process/memory.h"
 #include "array.h"
 #include "copy.h"
 
 #define ANY_TO_ANY ((struct copy_claims){SIDE_IS_ANY, SIDE_IS_ANY})
 
-/* A source that is not read after the call is what a copy in stream order makes of pageable memory
- * anyway; of other memory it means that the call has to wait. */
+/* A source that must not be read after the call: a copy in stream order ensures that anyway for
+ * pageable memory. For other memory the call has to wait. */
 static CUresult mode_of(CUmemcpySrcAccessOrder order, enum copy_mode *mode) {
     REQUIRE(order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
             CUDA_ERROR_INVALID_VALUE);
@@ -31,7 +31,7 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
     return copy_one(dst, src, size, attr, hStream);
 }
 
-/* Entry k of the attributes holds from copy firsts[k] on. */
+/* Entry k of the attributes applies from copy firsts[k] on. */
 static bool are_in_order(const size_t *firsts, size_t entries, size_t count) {
     if (!firsts || !entries || entries > count || firsts[0] != 0)
         return false;
@@ -49,7 +49,7 @@ static CUresult check_batch(const CUdeviceptr *to, const CUdeviceptr *from, cons
         struct copy_task copy = copy_line(to[*failed], from[*failed], sizes[*failed]);
         REQUIRE(copy_check(&copy, ANY_TO_ANY, &nature) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     }
-    *failed = SIZE_MAX; /* as documented: the batch as a whole is wrong, if anything is */
+    *failed = SIZE_MAX; /* as documented: an error is one of the batch as a whole */
     return CUDA_SUCCESS;
 }
 
@@ -79,7 +79,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *siz
     return cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL, hStream);
 }
 
-/* Operands count in elements: of the array, if there is one, else in bytes. */
+/* Operands count in elements of the array; without an array, in bytes. */
 static size_t element_bytes(const CUDA_MEMCPY3D_BATCH_OP *op) {
     const CUmemcpy3DOperand *sides[] = {&op->src, &op->dst};
     for (int i = 0; i < 2; i++)

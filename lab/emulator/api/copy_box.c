@@ -105,7 +105,7 @@ static CUresult copy_plane(CUstream stream, enum copy_mode mode, const CUDA_MEMC
     return copy_box(stream, mode, &box);
 }
 
-/* The peer form has contexts where the other has reserved fields, and is the same otherwise. */
+/* The peer form has contexts in place of reserved fields, and is otherwise the same. */
 static CUresult copy_peer_box(CUstream stream, enum copy_mode mode,
                               const CUDA_MEMCPY3D_PEER *peer) {
     REQUIRE_DRIVER();

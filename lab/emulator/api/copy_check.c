@@ -1,4 +1,4 @@
-/* What is true of every copy: its sides must exist, and who waits for it. */
+/* Rules for every copy: its sides must exist, and some copies are waited for. */
 #include "capture.h"
 #include "copy.h"
 
@@ -12,7 +12,7 @@ struct copy_task copy_line(uint64_t to, uint64_t from, size_t bytes) {
     return copy;
 }
 
-/* The bytes from a side's first to its last; false when no memory is that large. */
+/* The bytes from a side's first to its last; false if no memory is that large. */
 static bool extent(const struct copy_task *copy, const struct copy_side *side, uint64_t *out) {
     uint64_t rows;
     return !__builtin_mul_overflow((uint64_t)(copy->layers - 1), side->height, &rows) &&
@@ -33,7 +33,7 @@ static CUresult check_side(const struct copy_task *copy, const struct copy_side 
                        (allocation->guarded && reservation_covers(side->address, bytes));
         return covered ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
-    if (reservation_covers(side->address, bytes)) /* the GPU will see what is there */
+    if (reservation_covers(side->address, bytes)) /* the GPU will find the memory, or fail */
         return CUDA_SUCCESS;
     nature->device_only = false;
     nature->pageable = true;

@@ -1,14 +1,16 @@
-/* Copies of memory that the driver knows nothing of. A driver makes them from the thread that calls, in pieces, by
- * way of a page-locked buffer of its own: what another thread queues meanwhile comes between two of them.
+/* Copies of memory that the driver does not know. A driver makes them in the calling thread, in
+ * pieces, through a page-locked buffer of its own. Work that another thread queues meanwhile runs
+ * between two pieces.
  *
- * Documented: to the device the call returns when everything is in the buffer, and the last of it may still be
- * on its way; from the device, when everything is there. The CPU copies one piece while the bus carries another,
- * and is the slower of the two: its rate is assumed (bus.pageable_gb_per_s). Managed memory and boxes go at the
- * speed of the bus, and are waited for.
+ * Documented: to the device the call returns when everything is in the buffer, and the last of it
+ * may still be on its way; from the device, when everything is there. The CPU copies one piece
+ * while the bus carries another, and is the slower of the two: its rate is assumed
+ * (bus.pageable_gb_per_s). Managed memory and boxes go at the speed of the bus, and are waited for.
  *
- * Real pieces are a few megabytes. Here a large copy has a few pieces, however large they are: at high speed,
- * waking up for more of them would take longer than they do. Only what is left in the buffer, or comes to it
- * before the CPU has anything to do, is of the size that it really is. */
+ * Real pieces are a few megabytes. Here a large copy has a few pieces of any size: at high speed,
+ * waking up for more pieces would take longer than the pieces do. Only two pieces have their real
+ * size: the one left in the buffer at the end, and the one that arrives before the CPU can begin.
+ */
 #include "copy.h"
 
 #include "../process/toll.h"
@@ -45,7 +47,7 @@ static CUresult queue_piece(struct CUstream_st *stream, const struct copy_task *
     return task_queue(stream, &task, ticket);
 }
 
-/* Two pieces under way at a time; all are waited for. */
+/* Keeps two pieces under way, and waits for all of them. */
 static CUresult copy_in_pieces(struct CUstream_st *stream, const struct copy_task *copy,
                                bool by_cpu) {
     uint64_t tickets[IN_FLIGHT] = {0};
@@ -64,7 +66,7 @@ static CUresult copy_in_pieces(struct CUstream_st *stream, const struct copy_tas
     return result == CUDA_SUCCESS ? stream->context->failed : result;
 }
 
-/* What fits into the buffer at the end is left to the GPU. */
+/* The GPU finishes the last bytes, those that fit into the buffer. */
 static CUresult copy_to_device(struct CUstream_st *stream, const struct copy_task *copy) {
     size_t waited = copy->width > buffer_bytes ? copy->width - buffer_bytes : 0;
     struct copy_task most = piece_of(copy, 0, waited), rest = piece_of(copy, waited, buffer_bytes);
@@ -77,7 +79,7 @@ static CUresult copy_to_device(struct CUstream_st *stream, const struct copy_tas
     return queue_piece(stream, &rest, NULL);
 }
 
-/* One piece comes over the bus while the CPU copies the one before it. */
+/* One piece crosses the bus while the CPU copies the one before it. */
 static CUresult copy_from_device(struct CUstream_st *stream, const struct copy_task *copy) {
     uint64_t ticket = 0;
     size_t at = 0, bytes = buffer_bytes, before = 0;

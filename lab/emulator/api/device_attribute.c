@@ -1,4 +1,4 @@
-/* Device attributes: one table for what all cards have in common, the profile for the rest.
+/* Device attributes: one table for the values that all cards share, the profile for the rest.
  *
  * They have to be plausible together: frameworks divide by some and crash on zeros. */
 #include "../pci_identity.h"
@@ -9,7 +9,7 @@ enum { LAYERED = 32768, LAYERS = 2048, CUBEMAP_LAYERS = 2046 };
 
 #define ATTRIBUTE(name) [CU_DEVICE_ATTRIBUTE_##name]
 
-/* What is not named is 0: "no". */
+/* An attribute that is missing here is 0: "no". */
 static const int COMMON[CU_DEVICE_ATTRIBUTE_MAX] = {
     ATTRIBUTE(MAX_THREADS_PER_BLOCK) = 1024,
     ATTRIBUTE(MAX_BLOCK_DIM_X) = 1024,

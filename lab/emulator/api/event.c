@@ -7,7 +7,7 @@
 CUresult cuEventCreate(CUevent *out, unsigned int flags) {
     REQUIRE_CONTEXT(context);
     REQUIRE(out, CUDA_ERROR_INVALID_VALUE);
-    /* As documented: other processes could not tell when it was. */
+    /* As documented: other processes could not tell the time of the event. */
     REQUIRE(!(flags & CU_EVENT_INTERPROCESS) || (flags & CU_EVENT_DISABLE_TIMING),
             CUDA_ERROR_INVALID_VALUE);
     return event_create(context, flags, NULL, out);

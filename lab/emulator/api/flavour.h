@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* True while this thread is inside a call of the per-thread flavour. The generated _ptsz and _ptds
- * functions set it around the ordinary function, which is thus written once; whoever turns a
+ * functions set it around the ordinary function, which is thus written once. Code that turns a
  * CUstream into a stream reads it. */
 extern _Thread_local bool emulator_per_thread_default;
 

@@ -12,7 +12,7 @@ static CUresult gpu_for(const struct function *function, uint32_t *gpu) {
     return CUDA_SUCCESS;
 }
 
-/* A function that a call is given; an error returns from the caller. */
+/* The function that a call is given. An error makes the caller return. */
 #define REQUIRE_FUNCTION(name, handle)                                                             \
     REQUIRE_DRIVER();                                                                              \
     struct function *name = function_of(handle);                                                   \
@@ -40,7 +40,7 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
     return CUDA_SUCCESS;
 }
 
-/* Of no effect on any GPU since Kepler. */
+/* Has had no effect on any GPU since Kepler. */
 CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
     REQUIRE_FUNCTION(function, hfunc);
     (void)function;

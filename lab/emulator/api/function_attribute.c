@@ -49,7 +49,7 @@ CUresult function_get(const struct function *function, uint32_t gpu, CUfunction_
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         *value = function->preferred_carveout;
         return CUDA_SUCCESS;
-    default: /* clusters and the like: none is asked for by any kernel */
+    default: /* clusters and the like: no kernel asks for them */
         REQUIRE((unsigned)attribute < CU_FUNC_ATTRIBUTE_MAX, CUDA_ERROR_INVALID_VALUE);
         *value = 0;
         return CUDA_SUCCESS;
@@ -71,7 +71,7 @@ CUresult function_set(struct function *function, uint32_t gpu, CUfunction_attrib
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        return CUDA_SUCCESS;                  /* a wish about something that is not modelled */
+        return CUDA_SUCCESS;                  /* a preference about something not modelled */
     default: return CUDA_ERROR_INVALID_VALUE; /* the others can only be read */
     }
 }

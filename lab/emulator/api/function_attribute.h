@@ -1,4 +1,4 @@
-/* What a kernel needs of a GPU, and what it may be told to prefer. */
+/* The resources that a kernel needs, and the preferences that a program may set. */
 #ifndef NVSHARE_EMULATOR_FUNCTION_ATTRIBUTE_H
 #define NVSHARE_EMULATOR_FUNCTION_ATTRIBUTE_H
 
@@ -10,7 +10,7 @@ enum {
     MULTIPROCESSOR_REGISTERS = 64 * 1024, /* of every GPU since Kepler */
 };
 
-/* Registers of a thread; a guess where the image does not tell: PTX has not been compiled yet. */
+/* Registers of a thread. A guess if the image does not say: PTX has not been compiled yet. */
 int function_registers(const struct function *function);
 
 /* Registers a warp takes, which come in portions. */

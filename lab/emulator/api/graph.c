@@ -119,7 +119,7 @@ void graph_remove(CUgraphNode node) {
     free_node(node);
 }
 
-/* What cuGraphKernelNodeGetParams hands out has to stay where it is as long as the node. */
+/* cuGraphKernelNodeGetParams returns this pointer: it must be valid as long as the node exists. */
 static CUresult point_at_arguments(const struct kernel_task *kernel, void ***out) {
     const struct image_kernel *image = kernel->function->image;
     void **arguments = calloc(image->parameter_count + 1, sizeof *arguments);
@@ -170,7 +170,7 @@ static CUresult copy_attributes(const struct CUgraphNode_st *from, CUgraphNode t
     return CUDA_SUCCESS;
 }
 
-/* Everything but the edges, for which all nodes have to be there. */
+/* Everything but the edges, which need all nodes to exist. */
 static CUresult clone_node(const struct CUgraphNode_st *node, CUgraph into) {
     CUgraphNode clone;
     CUresult result = graph_add_task(into, node->type, NULL, 0, &node->task, &clone);

@@ -1,7 +1,7 @@
 /* Graphs: nodes, each with the task it stands for and the nodes it comes after.
  *
- * The API says that a graph is not to be used by two threads at once, so nothing here is locked;
- * what captures share between threads is locked by them. Identifiers are never reused. */
+ * The API says that two threads must not use a graph at once, so nothing here is locked. Captures
+ * lock the data that they share between threads. Identifiers are never reused. */
 #ifndef NVSHARE_EMULATOR_GRAPH_H
 #define NVSHARE_EMULATOR_GRAPH_H
 
@@ -31,11 +31,11 @@ struct CUgraphNode_st {
     struct task task;
     struct CUgraph_st *child; /* of a child graph node, owned by it */
     void **arguments;         /* of a kernel: one pointer per parameter, into the task */
-    CUDA_MEMCPY3D copy; /* of a copy: how it was described; a captured one is described anew */
+    CUDA_MEMCPY3D copy; /* of a copy: its description; a captured one is described anew */
     CUcontext context;  /* as given by the program, which may ask for it back */
     struct node_attribute *attributes;
     bool enabled;    /* in an executable graph */
-    size_t position; /* of use within one function only, as is the next */
+    size_t position; /* used within one function only, like the next */
     bool reached;
 };
 
@@ -45,7 +45,7 @@ struct CUgraph_st {
     uint32_t magic;
     uint64_t id;
     struct node_list nodes; /* in the order of their creation */
-    struct node_list order; /* in which an executable graph is launched */
+    struct node_list order; /* of the launch, for an executable graph */
     struct user_reference *objects;
     bool embedded;       /* belongs to a node: the program cannot destroy it */
     bool being_captured; /* cannot be instantiated or destroyed yet */
@@ -61,7 +61,7 @@ static inline struct CUgraphNode_st *node_of(CUgraphNode handle) {
 
 uint64_t graph_next_id(void);
 
-/* Lists of nodes. Adding fails only when memory is out. */
+/* Lists of nodes. Adding fails only if memory runs out. */
 bool node_list_add(struct node_list *list, CUgraphNode node);
 bool node_list_add_new(struct node_list *list, CUgraphNode node); /* unless it is in there */
 bool node_list_contains(const struct node_list *list, const struct CUgraphNode_st *node);
@@ -74,8 +74,7 @@ void graph_destroy(CUgraph graph); /* takes the driver's lock */
 /* The clone of a whole graph, child graphs and user objects included. */
 CUresult graph_clone(const struct CUgraph_st *graph, CUgraph *out);
 
-/* Adds a node without any task, after `dependencies`, which must be nodes of this graph, each
- * once. */
+/* Adds a node without a task after `dependencies`, which must be distinct nodes of this graph. */
 CUresult graph_add(CUgraph graph, CUgraphNodeType type, const CUgraphNode *dependencies,
                    size_t count, CUgraphNode *out);
 
@@ -86,14 +85,14 @@ CUresult graph_add_task(CUgraph graph, CUgraphNodeType type, const CUgraphNode *
 /* Removes a node and all edges from and to it. Takes the driver's lock. */
 void graph_remove(CUgraphNode node);
 
-/* Gives a node another task of the same kind. Its own copy is made. */
+/* Gives a node a copy of another task of the same kind. */
 CUresult node_set_task(CUgraphNode node, const struct task *task);
 
 /* Gives a child graph node another graph, which it owns from then on. */
 void node_set_child(CUgraphNode node, CUgraph child);
 
-/* All nodes so that each comes after what it depends on, otherwise in the order of creation.
- * CUDA_ERROR_INVALID_VALUE when there is a cycle; `stuck`, if given, is then a node of it. */
+/* All nodes, each after its dependencies, otherwise in the order of creation.
+ * CUDA_ERROR_INVALID_VALUE if there is a cycle; `stuck`, if given, is then a node of it. */
 CUresult graph_sort(CUgraph graph, struct node_list *out, CUgraphNode *stuck);
 
 /* Sets `reached` for the given nodes and all that they come after, and clears it for all others. */

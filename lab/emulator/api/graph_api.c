@@ -1,4 +1,4 @@
-/* Graphs as a whole, and what can be asked of any node. Edges are in graph_edges.c. */
+/* Graphs as a whole, and queries about any node. Edges are in graph_edges.c. */
 #include "graph.h"
 
 CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags) {
@@ -89,7 +89,7 @@ static bool is_any(const struct CUgraphNode_st *node) {
     return node != NULL;
 }
 
-/* As all such calls do: without a place, the number; with one, as many as fit, then NULLs. */
+/* As in all such calls: without a buffer, the count; with one, as many as fit, then NULLs. */
 static CUresult list_nodes(CUgraph graph, bool (*chosen)(const struct CUgraphNode_st *),
                            CUgraphNode *out, size_t *count) {
     REQUIRE_DRIVER();

@@ -1,4 +1,4 @@
-/* Attributes of kernel nodes. They are kept and given back; the one that the emulator looks at is
+/* Attributes of kernel nodes. They are kept and given back. The emulator uses only one of them:
  * whether a launch is cooperative. */
 #include "graph.h"
 

@@ -1,5 +1,5 @@
-/* The edges of a graph: asked for, added and removed. They carry order and no data; what could be
- * said with data (programmatic launches, which begin before what they depend on has ended) is not
+/* The edges of a graph: queried, added and removed. They carry order and no data. Data is for
+ * programmatic launches, which begin before their dependencies have ended; these are not
  * emulated. */
 #include "graph.h"
 
@@ -30,7 +30,7 @@ static void put(struct edge_sink *sink, CUgraphNode from, CUgraphNode to) {
     sink->count++;
 }
 
-/* What is left of the places is to be NULL. */
+/* The remaining places are set to NULL. */
 static CUresult finish(struct edge_sink *sink, size_t *count) {
     size_t found = sink->count;
     if (!counts_only(sink))
@@ -102,8 +102,8 @@ static bool are_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode 
     return true;
 }
 
-/* An edge that is there already is an error, and then none is added. Cycles are found when the
- * graph is instantiated, as with the real driver. */
+/* An edge that exists already is an error, and then none is added. Cycles are found when the graph
+ * is instantiated, as with the real driver. */
 CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
                                    const CUgraphEdgeData *edgeData, size_t numDependencies) {
     REQUIRE_DRIVER();
@@ -138,7 +138,7 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
     REQUIRE_DRIVER();
     REQUIRE(graph_of(hGraph) && ((from && to) || !numDependencies), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(are_edges(hGraph, from, to, numDependencies), CUDA_ERROR_INVALID_VALUE);
-    /* Every edge is a plain one, so one with data is one that is not there. */
+    /* Every edge is a plain one, so an edge with data does not exist. */
     REQUIRE(edges_are_plain(edgeData, numDependencies), CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < numDependencies; i++)
         REQUIRE(node_list_contains(&to[i]->dependencies, from[i]), CUDA_ERROR_INVALID_VALUE);

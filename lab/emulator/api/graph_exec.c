@@ -33,7 +33,7 @@ static CUgraphNode find_by_id(const struct CUgraph_st *graph, uint64_t id) {
     return NULL;
 }
 
-/* `stuck` gets the program's own node in a cycle, if that is what is wrong. */
+/* If there is a cycle, `stuck` gets the program's own node in it. */
 static CUresult instantiate(CUgraph graph, unsigned long long flags, CUgraphExec *out,
                             CUgraphNode *stuck) {
     REQUIRE_DRIVER();
@@ -125,8 +125,8 @@ CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int *graphId) {
     return CUDA_SUCCESS;
 }
 
-/* Memory of the last launch that was not freed since may not be allocated again, unless the program
- * asked for launches to free it. */
+/* Memory of the last launch that has not been freed may not be allocated again, unless the program
+ * asked launches to free it. */
 static CUresult take_memory(const struct CUgraph_st *graph, bool automatic) {
     bool fresh = true;
     CUresult result = CUDA_SUCCESS;
@@ -146,8 +146,8 @@ static CUresult take_memory(const struct CUgraph_st *graph, bool automatic) {
 }
 
 /* One node after the other in the launch stream: a serial order that keeps every edge. Branches of
- * the graph therefore do not overlap, as they may on hardware; the engine is shared by time anyway,
- * so that only copies beside kernels are lost by it. */
+ * the graph therefore do not overlap, although they may on hardware. The engine is shared by time
+ * anyway, so only the overlap of copies with kernels is lost. */
 static CUresult launch(const struct CUgraph_st *graph, struct CUstream_st *stream,
                        uint64_t *ticket) {
     CUresult result = CUDA_SUCCESS;

@@ -12,7 +12,7 @@ struct CUgraphExec_st {
     unsigned long long flags;
     CUgraph graph;
     unsigned users; /* the program, and launches under way that need the graph's user objects */
-    uint32_t last_queue; /* where it was launched last: two launches of it never overlap */
+    uint32_t last_queue; /* of its last launch: two launches of it never overlap */
     uint64_t last_ticket;
 };
 

@@ -9,7 +9,7 @@
 
 struct graph_memory {
     uint64_t address;
-    uint64_t allocation; /* its id: the address alone may have become another's */
+    uint64_t allocation; /* its id: another allocation may have got the address */
     unsigned nodes;
     bool in_use;
     struct graph_memory *next;
@@ -24,7 +24,7 @@ static struct graph_memory **find(uint64_t address) {
     return at;
 }
 
-/* NULL when a context took it along, or when the address is another allocation's by now. */
+/* NULL if it was freed with its context, or if the address now belongs to another allocation. */
 static struct allocation *allocation_of(const struct graph_memory *memory) {
     struct allocation *allocation = memory_find(memory->address);
     return allocation && allocation->id == memory->allocation ? allocation : NULL;
@@ -89,8 +89,8 @@ bool graph_memory_free(uint64_t address) {
     return true;
 }
 
-/* What graphs hold of a GPU, or have in use of that. Nothing is kept beyond what they need, so the
- * highest amounts are not remembered: they are the present ones. */
+/* The bytes that graphs hold on a GPU, or only those in use. Nothing is kept beyond what they need,
+ * so the highest amounts are not recorded: they are the present ones. */
 static uint64_t total(uint32_t gpu, bool in_use_only) {
     uint64_t bytes = 0;
     for (const struct graph_memory *m = all; m; m = m->next) {
@@ -123,9 +123,10 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
     return CUDA_SUCCESS;
 }
 
-/* What no launch has in use goes, and its address stays: the next launch brings it back, or is out of memory. Small
- * allocations share their chunk with others, and stay. Documented, for what is neither executing nor scheduled to; that
- * it is so for graphs which can be launched again is assumed. */
+/* Memory that no launch uses is freed, and its address stays: the next launch brings it back, or is
+ * out of memory. Small allocations share their chunk with others, and stay. Documented for graphs
+ * that are neither executing nor scheduled to; that it is so for graphs which can be launched again
+ * is assumed. */
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
     REQUIRE_DEVICE(device);
     uint32_t gpu = gpu_of_device(device);

@@ -5,8 +5,8 @@
 #include "../process/function.h"
 #include "node_params.h"
 
-/* The first version of the parameters is the beginning of the second, and that is the same as the
- * third, under another name. */
+/* The first version of the parameters is the beginning of the second, which is the same as the
+ * third under another name. */
 _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v3) == sizeof(CUDA_KERNEL_NODE_PARAMS),
                "kernel node parameters");
 _Static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kern) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1),

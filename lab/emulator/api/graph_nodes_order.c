@@ -1,4 +1,4 @@
-/* Nodes that do no work of their own: empty ones, child graphs, events, and memory. And the
+/* Nodes that do no work of their own: empty ones, child graphs, events, and memory. Also the
  * functions that take nodes of any type. */
 #include "node_params.h"
 

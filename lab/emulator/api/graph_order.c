@@ -1,4 +1,4 @@
-/* What comes after what in a graph. */
+/* The order of the nodes of a graph. */
 #include "graph.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_ready(const struct CUgraphNode_st *node) {
 }
 
 /* Goes over the nodes in the order of creation and takes those that can come next, until a round
- * takes none. Nodes are mostly created after what they depend on, and then one round will do. */
+ * takes none. Nodes are mostly created after their dependencies, and then one round is enough. */
 CUresult graph_sort(CUgraph graph, struct node_list *out, CUgraphNode *stuck) {
     struct node_list order = {0};
     CUgraphNode left = NULL;
@@ -67,7 +67,7 @@ static bool reach(struct node_list *reached, CUgraphNode node) {
 }
 
 CUresult graph_reach(CUgraph graph, const struct node_list *from) {
-    struct node_list reached = {0}; /* grows at its end while its beginning is worked off */
+    struct node_list reached = {0}; /* grows at its end while it is processed from its beginning */
     clear_reached(graph);
     bool complete = true;
     for (size_t i = 0; i < from->count && complete; i++)

@@ -1,4 +1,4 @@
-/* Executable graphs, changed: one node at a time, or all of them after another graph. */
+/* Changes to executable graphs: of one node, or of all nodes to match another graph. */
 #include "graph_exec.h"
 #include "node_params.h"
 
@@ -103,8 +103,8 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsign
 }
 
 /* Nodes are paired in the order of their creation: a program that builds its graph again, by
- * capture or by hand, builds it in the same order. The real driver can pair some graphs that were
- * not. */
+ * capture or by hand, builds it in the same order. The real driver can also pair some graphs that
+ * were built in another order. */
 static CUgraphExecUpdateResultInfo compare(CUgraph mine, CUgraph other);
 
 static CUgraphExecUpdateResult compare_dependencies(const struct CUgraphNode_st *mine,

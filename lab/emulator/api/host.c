@@ -65,7 +65,7 @@ static CUresult allocate(void **out, size_t bytes, unsigned flags) {
     return result;
 }
 
-/* With unified addresses all host memory is portable and mapped, so that is what the flags say. */
+/* With unified addresses all host memory is portable and mapped, and the flags say so. */
 CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) {
     return allocate(pp, bytesize, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
@@ -82,7 +82,7 @@ static struct allocation *region_at(const void *address, enum memory_kind kind) 
     return begins && !found->freeing ? found : NULL;
 }
 
-/* Work under way may be using the memory, so it is waited for before the memory goes. As with
+/* Waits for work under way before it removes the memory, which that work may use. As with
  * cuMemFree, no context need be current. */
 static CUresult remove_region(void *address, enum memory_kind kind, CUresult unknown) {
     REQUIRE_LIVE_CONTEXT();
@@ -125,8 +125,9 @@ static bool is_mapped(const void *address, size_t bytes) {
     return msync((void *)first, (uintptr_t)address + bytes - first, MS_ASYNC) == 0;
 }
 
-/* A driver locks pages, and so every one of them is there from then on (published driver: os_lock_user_pages). Whoever
- * touches a page first is charged for it. A kernel before 5.14 knows no way to do that without writing. */
+/* A driver locks pages, so all of them exist from then on (published driver: os_lock_user_pages).
+ * The process that touches a page first is charged for it. A kernel before 5.14 has no way to do
+ * that without writing. */
 static void fault_in(void *address, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -151,7 +152,7 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) {
     driver_lock();
     if (!memory_is_device_address((uint64_t)(uintptr_t)p)) {
         result = add_region(context, MEMORY_REGISTERED, p, bytesize, Flags, &ignored);
-        if (result != CUDA_SUCCESS) /* a region does not fit in only where there is another */
+        if (result != CUDA_SUCCESS) /* fails only if it overlaps another region */
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     }
     driver_unlock();

@@ -1,5 +1,5 @@
-/* Plain memory of one process in another. A handle tells where the bytes are in the exporter's memory
- * file, which the importer opens through /proc. The memory counts as the exporter's only. */
+/* Plain memory of one process in another. A handle gives the place of the bytes in the exporter's
+ * memory file, which the importer opens through /proc. The memory counts only for the exporter. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define HANDLE_MAGIC 0x6e767368u
 #define IMPORT_MAGIC 0x49706331u
 
-/* What is in a CUipcMemHandle. */
+/* The content of a CUipcMemHandle. */
 struct ipc_handle {
     uint32_t magic;
     int32_t pid, file;
@@ -24,13 +24,13 @@ struct ipc_handle {
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "CU_IPC_HANDLE_SIZE");
 
-/* Owner of an allocation that is another process's. */
+/* Owner of an allocation that belongs to another process. */
 struct import {
     uint32_t magic;
     uint32_t openings; /* of the same handle in the same context */
     struct ipc_handle handle;
     struct reservation *reservation;
-    void *mapping; /* begins at a page, which the memory itself need not do */
+    void *mapping; /* begins at a page; the memory itself need not */
     size_t mapping_bytes;
 };
 

@@ -5,7 +5,7 @@
 
 #define HANDLE_MAGIC 0x6e766576u
 
-/* What is in a CUipcEventHandle. */
+/* The content of a CUipcEventHandle. */
 struct ipc_event_handle {
     uint32_t magic;
     struct event_address address;

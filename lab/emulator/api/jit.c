@@ -33,7 +33,7 @@ void jit_answer(unsigned count, CUjit_option *options, void **values, const char
             written = put(values[i], error_size, error);
     }
     for (unsigned i = 0; i < count; i++) {
-        /* Sizes come back as what was written, and the time as a float in place of a pointer. */
+        /* A size comes back as the bytes written, the time as a float in place of a pointer. */
         if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES)
             values[i] = NULL;
         else if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)

@@ -4,7 +4,7 @@
 static CUresult do_launch(const struct launch *launch) {
     CUresult result = launch_check(launch, launch->stream->context->gpu);
     REQUIRE(result == CUDA_SUCCESS, result);
-    /* With the model off a kernel that computes nothing is nothing, unless it may go astray. */
+    /* With the model off, a kernel that computes nothing is skipped, unless it may go astray. */
     if (!driver->model && !launch->function->body && !launch->stream->capture &&
         !driver->reservations)
         return CUDA_SUCCESS;

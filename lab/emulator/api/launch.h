@@ -20,7 +20,7 @@ struct launch {
 /* Can a GPU run a kernel in this shape? */
 CUresult launch_check(const struct launch *launch, uint32_t gpu);
 
-/* The launch as a task, whose parameters are gathered in `bytes`, which has PARAMETER_BYTES. */
+/* The launch as a task. Its parameters are gathered in `bytes`, which holds PARAMETER_BYTES. */
 CUresult launch_describe(const struct launch *launch, unsigned char *bytes, struct task *out);
 
 #endif

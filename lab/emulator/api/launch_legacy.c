@@ -1,4 +1,4 @@
-/* Launches as in CUDA 3: a kernel is told its shape and its parameters one by one, and then run. */
+/* Launches as in CUDA 3: a program sets a kernel's shape and parameters one by one, and runs it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { LEGACY_BYTES = 4096 }; /* the most parameters of that time */
 
-/* What a kernel has been told so far. Kept apart, for hardly any kernel is. */
+/* The values set for a kernel so far. Kept apart, since hardly any kernel needs them. */
 struct told {
     const struct function *function;
     unsigned block[3];
@@ -18,7 +18,7 @@ struct told {
 
 static struct told *all;
 
-/* With the driver's lock held; NULL when memory is out. */
+/* With the driver's lock held. NULL if memory runs out. */
 static struct told *find(const struct function *function) {
     struct told *told = all;
     while (told && told->function != function)

@@ -6,8 +6,8 @@ static struct function *kernel_of(CUkernel handle) {
     return function_of((CUfunction)handle);
 }
 
-/* What libraries can be loaded with says how long the caller keeps the image, of which there is a
- * copy here anyway, or has to do with the undocumented part of the runtime. */
+/* The options are ignored. They say how long the caller keeps the image, which is copied here
+ * anyway, or concern the undocumented part of the runtime. */
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
                            void **jitOptionsValues, unsigned int numJitOptions,
                            CUlibraryOption *libraryOptions, void **libraryOptionValues,
@@ -56,7 +56,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, C
     return cuModuleEnumerateFunctions((CUfunction *)kernels, numKernels, (CUmodule)lib);
 }
 
-/* In which context a library is meant as a module, its functions find out when they are used. */
+/* A library serves as its own module: its functions find their context when they are used. */
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library) {
     REQUIRE_CONTEXT(context);
     (void)context;
@@ -74,7 +74,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
     return module_global(module, context, name, dptr, bytes);
 }
 
-/* Images do not tell managed variables from others, so all are of the other kind. */
+/* Images do not distinguish managed variables from others, so none counts as managed. */
 CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
                              const char *name) {
     REQUIRE_DRIVER();
@@ -117,7 +117,7 @@ CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel ker
     return function_get(kernel_of(kernel), gpu_of_device(dev), attrib, pi);
 }
 
-/* Kept once, and not once per device: a program that sets an attribute sets it where it runs. */
+/* Kept once, and not per device: a program sets an attribute for the device that it runs on. */
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
     REQUIRE_DEVICE(dev);
     REQUIRE(kernel_of(kernel), CUDA_ERROR_INVALID_HANDLE);

@@ -1,6 +1,6 @@
-/* The linker. It links nothing: no code runs here, so a kernel can do without the functions that it
+/* The linker. It links nothing: no code runs here, so a kernel does not need the functions that it
  * calls. It keeps the image that has the kernels and hands it back unchanged. If several inputs
- * have kernels, all but one are lost, and that is said out loud. */
+ * have kernels, all but one are lost, and a message says so. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool is_link(CUlinkState state) {
     return state && state->magic == LINK_MAGIC;
 }
 
-/* Text gets the NUL at its end that a loader who is not told the size relies on. */
+/* Text gets a NUL at its end, for a loader that is not given the size. */
 static void *copy_image(const void *data, size_t size) {
     char *copy = malloc(size + 1);
     if (copy) {
@@ -66,7 +66,7 @@ static CUresult keep(CUlinkState state, const void *data, size_t size, size_t ke
     return CUDA_SUCCESS;
 }
 
-/* Loaded on trial: so that the input that is wrong is told apart from the others. */
+/* Loaded as a test, so that the call that adds a wrong input fails. */
 static CUresult add_image(CUlinkState state, const void *data, size_t size) {
     REQUIRE_CONTEXT(context);
     struct module *trial;
@@ -104,7 +104,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
     case CU_JIT_INPUT_FATBINARY: return add_image(state, data, size);
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
-        return CUDA_SUCCESS; /* functions for kernels to call, which nobody does */
+        return CUDA_SUCCESS; /* functions for kernels to call, and no kernel runs code here */
     case CU_JIT_INPUT_NVVM: return emulator_unsupported("cuLinkAddData with NVVM");
     default: return CUDA_ERROR_INVALID_VALUE;
     }
@@ -130,7 +130,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut) {
     REQUIRE(cubinOut && state->image, CUDA_ERROR_INVALID_VALUE);
     jit_answer(state->option_count, state->options, state->values, "");
     *cubinOut = state->image;
-    /* With the NUL: a program that copies this much of a text has a whole one. */
+    /* Includes the NUL, so that a program which copies this many bytes gets it. */
     if (sizeOut)
         *sizeOut = state->size + 1;
     return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
-/* The driver's log, in which it explains its errors. This one writes nothing there, so that the log
- * is always empty, and those who asked to be told of messages are never called. */
+/* The driver's log, in which it explains its errors. The emulator writes nothing there, so the log
+ * is always empty, and callbacks for messages are never called. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -88,7 +88,7 @@ static void advise_block(struct block *block, CUmem_advise advice, uint8_t locat
     }
 }
 
-/* The place is ignored by advice that is not about one. */
+/* Advice that is not about a place ignores it. */
 static bool needs_place(CUmem_advise advice) {
     return advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
            advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;

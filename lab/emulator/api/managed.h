@@ -1,14 +1,14 @@
-/* Ranges of managed memory and places to put them, as the functions on them share them. */
+/* Ranges of managed memory and places to put them, for all functions that take them. */
 #ifndef NVSHARE_EMULATOR_MANAGED_H
 #define NVSHARE_EMULATOR_MANAGED_H
 
 #include "../process/memory.h"
 
-/* INVALID_VALUE unless every byte of the range is managed memory, and there is one. */
+/* INVALID_VALUE if the range is empty or has a byte that is not managed memory. */
 CUresult managed_check(CUdeviceptr address, size_t bytes);
 
-/* A place (a location of model/state.h) by its CUdevice, where CU_DEVICE_CPU means the host, or by its
- * CUmemLocation. The NUMA nodes of the host are one place here. */
+/* A place (a location of model/state.h) by its CUdevice, where CU_DEVICE_CPU means the host, or by
+ * its CUmemLocation. The NUMA nodes of the host are one place here. */
 CUresult location_of_device(CUdevice device, uint8_t *out);
 CUresult location_of(CUmemLocation location, uint8_t *out);
 

@@ -1,4 +1,4 @@
-/* Plain device memory: allocation, release, and what is left. */
+/* Plain device memory: allocation, release, and the amount left. */
 #include "../process/memory.h"
 
 #include "../model/residency.h"
@@ -47,7 +47,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
 }
 
 /* The allocation a program may free by this address, or NULL. Arrays and physical memory are plain
- * allocations too, but their addresses are the driver's secret. */
+ * allocations too, but the program does not get their addresses. */
 static struct allocation *freeable(CUdeviceptr address) {
     struct allocation *found = memory_find(address);
     if (!found || found->address != address || found->freeing)
@@ -57,8 +57,8 @@ static struct allocation *freeable(CUdeviceptr address) {
     return found->kind == MEMORY_PLAIN && (!found->owner || pool_block_of(found)) ? found : NULL;
 }
 
-/* Needs no current context, since an address tells whose it is: numba-cuda frees what is left after it
- * has popped its contexts. */
+/* Needs no current context, since the address identifies it: numba-cuda frees its remaining memory
+ * after it has popped its contexts. */
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
     REQUIRE_LIVE_CONTEXT();
     struct CUctx_st *context = context_current();
@@ -69,7 +69,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
     struct allocation *allocation = freeable(dptr);
     struct CUctx_st *of = allocation && allocation->context ? allocation->context : context;
     if (allocation)
-        allocation->freeing = true; /* two threads that free it: one of them is wrong */
+        allocation->freeing = true; /* if a second thread frees it too, that one gets an error */
     driver_unlock();
     REQUIRE(allocation, CUDA_ERROR_INVALID_VALUE);
     if (of)

@@ -15,7 +15,7 @@ struct CUmipmappedArray_st {
 
 static size_t halved(size_t size, unsigned times) {
     size_t result = times < 64 ? size >> times : 0;
-    return size && !result ? 1 : result; /* a dimension that is absent stays so */
+    return size && !result ? 1 : result; /* an absent dimension stays absent */
 }
 
 static size_t bytes_of(const struct CUarray_st *level) {

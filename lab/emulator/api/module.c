@@ -26,7 +26,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) {
     return load(module, fatCubin, &(struct load_options){0});
 }
 
-/* Work in flight may still read the variables. The kernels themselves need the module no more. */
+/* Work in flight may still read the variables. The kernels themselves no longer need the module. */
 CUresult cuModuleUnload(CUmodule hmod) {
     REQUIRE_DRIVER();
     struct module *module = module_of(hmod);
@@ -37,7 +37,7 @@ CUresult cuModuleUnload(CUmodule hmod) {
     return CUDA_SUCCESS;
 }
 
-/* Images are read when a module is loaded, and there is no code to load later. */
+/* Images are read when a module is loaded, so no code is left to load later. */
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
     REQUIRE_DRIVER();
     REQUIRE(mode, CUDA_ERROR_INVALID_VALUE);
@@ -83,7 +83,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     return module_global(module, module->context ? module->context : current, name, dptr, bytes);
 }
 
-/* Texture and surface references went out of CUDA with version 12; images do not have them. */
+/* CUDA 12 removed texture and surface references; images do not have them. */
 CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name) {
     REQUIRE_DRIVER();
     REQUIRE(pTexRef && name, CUDA_ERROR_INVALID_VALUE);

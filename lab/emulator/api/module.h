@@ -1,7 +1,7 @@
 /* Modules and libraries: the kernels and the global variables of one code image.
  *
- * A module belongs to a context and a library to none, otherwise they are the same thing. A
- * library's variables are made in each context that asks for them. */
+ * A module belongs to a context, a library to none; otherwise they are the same. A library's
+ * variables are made in each context that asks for them. */
 #ifndef NVSHARE_EMULATOR_MODULE_H
 #define NVSHARE_EMULATOR_MODULE_H
 
@@ -13,11 +13,11 @@
 
 /* The variables of a module in one context, by their place in the image. */
 struct module_globals {
-    uint32_t context; /* its number, which is never used again */
+    uint32_t context; /* its number, which is never reused */
     struct module_globals *next;
     struct {
         uint64_t address;
-        uint64_t allocation; /* the id: a context takes its memory along when it is destroyed */
+        uint64_t allocation; /* the id: memory is freed when its context is destroyed */
     } global[];
 };
 
@@ -49,7 +49,7 @@ struct load_options {
     void **values;
 };
 
-/* Reads an image for a context, or for a library if it is NULL. A size of 0 means not known. */
+/* Reads an image for a context, or for a library if it is NULL. A size of 0 means unknown. */
 CUresult module_load(struct CUctx_st *context, const void *data, size_t size,
                      const struct load_options *options, struct module **out);
 CUresult module_load_file(struct CUctx_st *context, const char *path,

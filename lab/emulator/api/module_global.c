@@ -16,7 +16,7 @@ static CUresult make_global(const struct image_global *global, struct CUctx_st *
     if (global->initial)
         memcpy(bytes, global->initial, global->bytes);
     else
-        memset(bytes, 0, global->bytes); /* memory may have been another's before */
+        memset(bytes, 0, global->bytes); /* the memory may have been used before */
     return CUDA_SUCCESS;
 }
 
@@ -26,7 +26,7 @@ static CUresult make_globals(struct module *module, struct CUctx_st *context,
     struct module_globals *globals = calloc(1, sizeof *globals + count * sizeof globals->global[0]);
     REQUIRE(globals, CUDA_ERROR_OUT_OF_MEMORY);
     globals->context = context->number;
-    /* Linked at once: what has been made is given back with the module, complete or not. */
+    /* Linked at once, so that the module frees even an incomplete set. */
     globals->next = module->globals;
     module->globals = globals;
     for (size_t i = 0; i < count; i++) {

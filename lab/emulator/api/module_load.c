@@ -9,7 +9,7 @@
 #include "capture.h"
 #include "jit.h"
 
-enum { SHARED_BY_DEFAULT = 48 * 1024 }; /* per block, of any GPU; more has to be asked for */
+enum { SHARED_BY_DEFAULT = 48 * 1024 }; /* per block, on any GPU; a kernel must ask for more */
 
 static CUresult error_of(int result) {
     switch (result) {
@@ -32,8 +32,8 @@ static bool choose_gpu(const struct CUctx_st *context, uint32_t *gpu) {
     return true;
 }
 
-/* Only our own modules have kernels that compute: a program's kernel that happens to bear the name
- * of one of ours is left alone. */
+/* Only our own modules have kernels that compute. A program's kernel that happens to have the same
+ * name as one of ours is left alone. */
 static bool is_ours(const struct image *image) {
     for (size_t i = 0; i < image->global_count; i++)
         if (strcmp(image->globals[i].name, "nvshare_named_kernels") == 0)
@@ -75,8 +75,8 @@ static CUresult make_module(struct CUctx_st *context, struct image *image, struc
     return CUDA_SUCCESS;
 }
 
-/* What cannot be read is a gap in the emulator and is told to the person; what is wrong is the
- * program's affair, and goes to its log. */
+/* An unsupported image is a gap in the emulator, and a message tells the user. An invalid image is
+ * the program's error, and goes to its log. */
 static CUresult read_image(const void *data, size_t size, uint32_t gpu,
                            const struct load_options *options, struct image **out) {
     char why[512] = "";
@@ -89,9 +89,9 @@ static CUresult read_image(const void *data, size_t size, uint32_t gpu,
     return error_of(result);
 }
 
-/* Code takes room in its context: the bytes of the image, in whole chunks. That is assumed: what the
- * driver makes of an image is not published. A library's code counts in the context that is current
- * when it is loaded. */
+/* Code takes room in its context: the bytes of the image, in whole chunks. That is assumed: what
+ * the driver makes of an image is not published. A library's code counts in the context that is
+ * current when it is loaded. */
 static CUresult place_code(struct module *module) {
     struct CUctx_st *context = module->context ? module->context : context_current();
     if (!context)

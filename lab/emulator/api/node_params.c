@@ -8,7 +8,7 @@
 #include "fill.h"
 #include "launch.h"
 
-/* A task that is put together, with room for the parameters of a kernel. */
+/* A task under construction, with room for the parameters of a kernel. */
 struct draft {
     struct task task;
     unsigned char bytes[PARAMETER_BYTES];
@@ -107,7 +107,7 @@ static CUresult draft_task(const CUgraphNodeParams *params, struct draft *draft)
     }
 }
 
-/* What a node keeps so as to be able to say it again. */
+/* Keeps the parts of the description that a later query returns. */
 static void note_description(CUgraphNode node, const CUgraphNodeParams *params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         node->context = params->kernel.ctx;
@@ -155,7 +155,7 @@ static CUresult set_child(CUgraphNode node, const CUgraphNodeParams *params) {
     return result;
 }
 
-/* Memory that a graph allocates is there as soon as its node is: see graph_memory.h. */
+/* Memory that a graph allocates exists as soon as its node does: see graph_memory.h. */
 static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct allocation **out) {
     const CUmemLocation *location = &params->poolProps.location;
     REQUIRE(params->bytesize && location->type == CU_MEM_LOCATION_TYPE_DEVICE,
@@ -211,7 +211,7 @@ CUresult node_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
 
 CUresult node_set(CUgraphNode node, const CUgraphNodeParams *params) {
     REQUIRE(node_of(node) && node->type == params->type, CUDA_ERROR_INVALID_VALUE);
-    /* Addresses in other nodes depend on what these say. */
+    /* Addresses in other nodes depend on these parameters. */
     REQUIRE(node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && node->type != CU_GRAPH_NODE_TYPE_MEM_FREE,
             CUDA_ERROR_INVALID_VALUE);
     if (node->type == CU_GRAPH_NODE_TYPE_GRAPH)

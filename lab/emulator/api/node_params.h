@@ -1,5 +1,5 @@
-/* The parameters of a graph's nodes, in the one form that can describe them all. The functions of
- * the API for single types of nodes put their parameters into this form. */
+/* The parameters of a graph's nodes, in the one form that can describe them all. API functions for
+ * a single type of node convert their parameters to this form. */
 #ifndef NVSHARE_EMULATOR_NODE_PARAMS_H
 #define NVSHARE_EMULATOR_NODE_PARAMS_H
 
@@ -12,7 +12,7 @@ CUresult node_add(CUgraph graph, const CUgraphNode *dependencies, size_t count,
 /* Gives a node other parameters of the same type. */
 CUresult node_set(CUgraphNode node, const CUgraphNodeParams *params);
 
-/* Says what a node does. What it points to belongs to the node. */
+/* Describes a node. The memory that the description points to belongs to the node. */
 CUresult node_get(CUgraphNode node, CUgraphNodeType type, CUgraphNodeParams *out);
 
 #endif

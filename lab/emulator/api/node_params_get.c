@@ -29,7 +29,7 @@ static bool is_host(uint64_t address) {
     return host;
 }
 
-/* A captured copy was never described as a box; so this is its first description. */
+/* A captured copy was never described as a box, so this is its first description. */
 static CUDA_MEMCPY3D describe_copy(const struct copy_task *copy) {
     CUDA_MEMCPY3D box = {.WidthInBytes = copy->width, .Height = copy->rows, .Depth = copy->layers};
     box.srcPitch = copy->from.pitch;

@@ -3,7 +3,7 @@
 #include "function_attribute.h"
 #include "module.h"
 
-enum { WARP_PORTION = 4 }; /* registers are given to this many warps at a time */
+enum { WARP_PORTION = 4 }; /* registers are allocated for this many warps together */
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -39,7 +39,7 @@ static int blocks_that_fit(const struct function *function, const struct gpu_pro
     return (int)blocks;
 }
 
-/* The profile for a function that a call is given; an error returns from the caller. */
+/* The profile for the function that a call is given. An error makes the caller return. */
 #define REQUIRE_PROFILE(function, profile, handle)                                                 \
     REQUIRE_CONTEXT(context);                                                                      \
     const struct function *function = function_of(handle);                                         \
@@ -62,7 +62,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction 
                                                                 dynamicSMemSize, 0);
 }
 
-/* The largest block among those that keep most threads on a multiprocessor. */
+/* The largest block size among those that keep the most threads on a multiprocessor. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
                                                    CUfunction func,
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
@@ -113,7 +113,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
     return CUDA_SUCCESS;
 }
 
-/* Clusters came with compute capability 9.0; eight blocks is what every such GPU can do. */
+/* Clusters came with compute capability 9.0; every such GPU can do eight blocks. */
 CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
                                             const CUlaunchConfig *config) {
     REQUIRE_PROFILE(function, profile, func);

@@ -1,5 +1,5 @@
-/* Access from one GPU to the memory of another. All addresses are valid on all GPUs here; what is kept
- * is who has asked for access, so that programs get the answers they expect. */
+/* Access from one GPU to the memory of another. All addresses are valid on all GPUs here. Requests
+ * for access are recorded only to give programs the answers that they expect. */
 #include "../process/context.h"
 
 static bool can_reach(uint32_t from, uint32_t to) {

@@ -1,4 +1,4 @@
-/* What is known about a pointer. */
+/* Attributes of pointers. */
 #include <string.h>
 
 #include "../process/context.h"
@@ -12,7 +12,7 @@ struct value {
     CUresult result; /* why there is no value */
 };
 
-/* How many bytes an attribute has; 0: there is no such attribute. */
+/* The bytes of an attribute; 0 if there is no such attribute. */
 static size_t bytes_of(CUpointer_attribute attribute) {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
@@ -59,7 +59,7 @@ static uint64_t physical_id(const struct allocation *a) {
     return mapping ? mapping->physical->id : a->id;
 }
 
-/* Of the current context's GPU; without one, of the memory's own. */
+/* For the GPU of the current context; without a context, for the memory's own GPU. */
 static CUmemAccess_flags access_flags(const struct allocation *a) {
     const struct CUctx_st *context = context_current();
     return a->guarded ? mapping_access(a, context ? context->gpu : a->gpu)
@@ -77,7 +77,7 @@ static struct value host_pointer(const struct allocation *a, uint64_t pointer) {
                : (struct value){.result = CUDA_ERROR_INVALID_VALUE};
 }
 
-/* Managed memory counts as device memory: there is an attribute of its own to tell it. */
+/* Managed memory counts as device memory: a separate attribute marks it as managed. */
 static struct value look_up(const struct allocation *a, CUpointer_attribute attribute,
                             uint64_t pointer) {
     const struct reservation *reserved = mapping_of(a) ? reservation_find(pointer) : NULL;
@@ -105,12 +105,12 @@ static struct value look_up(const struct allocation *a, CUpointer_attribute attr
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return IS(a->address);
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return IS(physical_id(a));
     case CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL: return IS(-1);
-    default: return IS(0); /* what the GPU does not have: RDMA, hardware decompression */
+    default: return IS(0); /* features the GPU lacks: RDMA, hardware decompression */
     }
 #undef IS
 }
 
-/* A reserved address with nothing mapped to it is known for just that. */
+/* A reserved address with nothing mapped to it has only the attributes of its reservation. */
 static struct value look_up_reserved(CUpointer_attribute attribute, uint64_t pointer) {
     const struct reservation *reservation = reservation_find(pointer);
     if (reservation && attribute == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
@@ -149,7 +149,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return value.result;
 }
 
-/* Here a pointer that nothing is known of is no error: all its attributes are 0. */
+/* In this call an unknown pointer is no error: all its attributes are 0. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr ptr) {
     REQUIRE_DRIVER();
@@ -179,7 +179,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
         allocation->sync_memops = wanted != 0;
     driver_unlock();
     REQUIRE(allocation, CUDA_ERROR_INVALID_VALUE);
-    if (wanted && context) /* what is under way on it is waited for */
+    if (wanted && context) /* waits for the work under way on the memory */
         context_synchronize(context);
     return CUDA_SUCCESS;
 }

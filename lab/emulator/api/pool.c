@@ -1,6 +1,6 @@
 /* Memory pools: made, chosen, set up. Allocating from them is in pool_allocate.c. Pools hold pinned
- * memory of a device; those of managed or host memory are not there. A pool can be exported, but nobody can import
- * it. */
+ * memory of a device; pools of managed or host memory are not emulated. A pool can be exported, but
+ * not imported. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -45,7 +45,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Only what was made for it (documented: a pool has to be created with the handle type). */
+/* Only pools made for it (documented: a pool has to be created with the handle type). */
 CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
                                           CUmemAllocationHandleType handleType,
                                           unsigned long long flags) {

@@ -1,11 +1,11 @@
-/* Stream-ordered allocation. The memory is there when the call returns; the stream gets a task that
- * stands for the place in its order. */
+/* Stream-ordered allocation. The memory exists when the call returns. The stream gets a task that
+ * marks the place in its order. */
 #include "../process/context.h"
 #include "../process/pool.h"
 #include "../process/task.h"
 
-/* Memory that a stream is still to free is as good as free: it is waited for before giving up. A real
- * driver makes the allocating stream wait, here the caller does. */
+/* Before it gives up, the call waits for memory that streams are still to free. A real driver makes
+ * the allocating stream wait; here the caller waits. */
 static CUresult allocate(struct CUmemPoolHandle_st *pool, uint64_t bytes,
                          const struct CUstream_st *stream, CUdeviceptr *out) {
     for (;;) {
@@ -76,8 +76,8 @@ CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     return allocate_in(dptr, bytesize, pool, stream);
 }
 
-/* Memory of a pool, and plain memory as well. Arrays and physical memory have owners, too, but are
- * not the program's to free by address. */
+/* Frees memory of a pool, and plain memory as well. Arrays and physical memory have owners too, but
+ * the program may not free them by address. */
 static bool is_freeable(CUdeviceptr address) {
     const struct allocation *allocation = memory_find(address);
     return allocation && allocation->address == address && allocation->kind == MEMORY_PLAIN &&

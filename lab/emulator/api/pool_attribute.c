@@ -15,7 +15,7 @@ static uint64_t *number_of(struct CUmemPoolHandle_st *pool, CUmemPool_attribute 
     }
 }
 
-/* The same for those that say whether memory may be used again. */
+/* The same for attributes that say whether memory may be reused. */
 static int *reuse_of(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attribute) {
     bool is_one = attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
                   attribute <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
@@ -23,7 +23,7 @@ static int *reuse_of(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attrib
                   : NULL;
 }
 
-/* What was said when the pool was created. */
+/* The properties that the pool was created with. */
 static CUresult get_property(const CUmemPoolProps *properties, CUmemPool_attribute attribute,
                              void *out) {
     int value;
@@ -63,7 +63,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void
     return result;
 }
 
-/* A high-water mark can only be set back to where the water stands, which is written as 0. */
+/* A high-water mark can only be reset to the present amount, which is written as 0. */
 static CUresult set_number(struct CUmemPoolHandle_st *pool, CUmemPool_attribute attribute,
                            uint64_t wanted) {
     if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {

@@ -16,8 +16,8 @@ static CUresult error_of(int error) {
     return error < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-/* Returns when the driver would: to the CPU after all is there, to the GPU when the copies are queued,
- * and at once if the stream has other work to do first. */
+/* Returns when the driver would: to the CPU when everything has arrived, to the GPU when the copies
+ * are queued, and at once if the stream has other work to do first. */
 static CUresult prefetch(struct CUstream_st *stream, CUdeviceptr address, size_t bytes,
                          uint8_t target) {
     struct task task = {.kind = TASK_PREFETCH};
@@ -68,7 +68,7 @@ static CUresult check_ranges(const CUdeviceptr *addresses, const size_t *sizes, 
     return result;
 }
 
-/* Place k holds for ranges firsts[k] up to the next place's first one. */
+/* Place k applies from range firsts[k] up to the first range of the next place. */
 static CUresult check_places(const CUmemLocation *places, const size_t *firsts, size_t place_count,
                              size_t count) {
     REQUIRE(places && firsts && place_count && place_count <= count && firsts[0] == 0,
@@ -106,7 +106,7 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count
     return result;
 }
 
-/* To discard is to allow the driver to save work. This one keeps the bytes, which is allowed too. */
+/* A discard allows the driver to save work. This driver keeps the bytes, which is allowed too. */
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
                                 unsigned long long flags, CUstream hStream) {
     REQUIRE_CONTEXT(context);

@@ -9,8 +9,8 @@
 static const cuuint64_t FLAVOURS =
     CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 
-/* The number of rows that are not after (name, version): the row before that is the newest revision
- * no newer than the version, if it bears the name at all. */
+/* The number of rows up to (name, version). The last of them is the newest revision no newer than
+ * the version, if it has the name at all. */
 static size_t rows_up_to(const char *name, int version) {
     size_t low = 0;
     size_t high = emulator_proc_table_size;
@@ -62,7 +62,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     memcpy(pfn, &found, sizeof found);
 
     /* Since CUDA 12 the status tells why there is no function, and the call itself succeeds. A
-     * caller that takes no status would have only a NULL to go by; it gets the error of CUDA 11. */
+     * caller that takes no status would see only a NULL, so it gets the error of CUDA 11. */
     if (symbolStatus != NULL) {
         *symbolStatus = status;
         return CUDA_SUCCESS;

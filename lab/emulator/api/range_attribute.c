@@ -1,5 +1,5 @@
-/* What a range of managed memory was advised and where it was last prefetched to. An attribute has a
- * value only if it is the same for all of the range. */
+/* The advice for a range of managed memory, and the place it was last prefetched to. An attribute
+ * has a value only if it is the same for the whole range. */
 #include <string.h>
 
 #include "../process/context.h"
@@ -7,7 +7,7 @@
 
 enum { HOST_BIT = 15 }; /* of block.accessed_by */
 
-/* What all blocks of a range agree on. */
+/* The values that all blocks of a range share. */
 struct agreement {
     bool read_mostly;
     uint8_t preferred, last_prefetch; /* LOCATION_NOWHERE: none, or not the same */
@@ -43,12 +43,12 @@ static int32_t type_of(uint8_t location) {
     return location == LOCATION_HOST ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
 }
 
-/* The id of a location that is not a device is to be ignored, so 0 will do. */
+/* Callers ignore the id of a location that is not a device, so 0 will do. */
 static int32_t id_of(uint8_t location) {
     return location >= LOCATION_GPU ? device_at(location) : 0;
 }
 
-/* As many accessors as there is room for; what is left over says that there is nobody. */
+/* As many accessors as there is room for; the remaining entries say "no accessor". */
 static CUresult list_accessors(uint16_t accessed_by, int32_t *out, size_t bytes) {
     REQUIRE(bytes && bytes % sizeof *out == 0, CUDA_ERROR_INVALID_VALUE);
     size_t room = bytes / sizeof *out, count = 0;

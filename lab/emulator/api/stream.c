@@ -1,4 +1,4 @@
-/* Streams: made, asked and waited for. What goes into them is in launch.c, copy.c, ... */
+/* Streams: made, queried and waited for. The work in them is in launch.c, copy.c, ... */
 #include "../process/task.h"
 #include "capture.h"
 
@@ -27,7 +27,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
     return CUDA_SUCCESS;
 }
 
-/* A stream that a function may be called with, resolved. */
+/* Resolves the stream that a call is given. */
 #define RESOLVE(name, handle)                                                                      \
     REQUIRE_DRIVER();                                                                              \
     struct CUstream_st *name;                                                                      \

@@ -1,4 +1,4 @@
-/* User objects: counting of references; the last one to go calls the program's destructor. */
+/* User objects: reference counting. Dropping the last reference calls the program's destructor. */
 #include "user_object.h"
 
 #include <limits.h>
@@ -71,7 +71,7 @@ static struct user_reference **find(CUgraph graph, CUuserObject object) {
     return at;
 }
 
-/* Notes that a graph has `count` more references, which somebody has taken already. */
+/* Notes that a graph has `count` more references, which have been taken already. */
 static bool note(CUgraph graph, CUuserObject object, unsigned count) {
     struct user_reference **at = find(graph, object);
     if (!*at) {

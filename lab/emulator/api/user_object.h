@@ -1,4 +1,4 @@
-/* User objects: something of the program's that lives as long as a graph needs it. */
+/* User objects: objects of the program that live as long as a graph needs them. */
 #ifndef NVSHARE_EMULATOR_USER_OBJECT_H
 #define NVSHARE_EMULATOR_USER_OBJECT_H
 
@@ -11,11 +11,11 @@ struct user_reference {
     struct user_reference *next;
 };
 
-/* Gives a graph references like another's; false when memory is out. */
+/* Gives a graph the same references as another; false if memory runs out. */
 bool user_references_copy(const struct CUgraph_st *from, CUgraph to);
 
-/* Gives all references of a graph back. Whoever gives the last one runs the object's destructor, so
- * no lock may be held. */
+/* Drops all references of a graph. Dropping an object's last reference runs its destructor, so the
+ * caller may hold no lock. */
 void user_references_drop(CUgraph graph);
 
 #endif

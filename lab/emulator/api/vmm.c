@@ -56,7 +56,7 @@ void physical_drop(struct physical *physical) {
     uint64_t bytes = physical->memory ? physical->bytes : 0;
     bool stolen = bytes && inject(INJECT_STEAL) != CUDA_SUCCESS;
     node_lock(driver->node);
-    if (stolen) /* before it is anybody's */
+    if (stolen) /* before it has an owner */
         driver->node->gpus[physical->gpu].stolen_bytes += bytes;
     node_unlock(driver->node);
     if (physical->memory)
@@ -88,7 +88,7 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     return result;
 }
 
-/* Memory that can be exported has a file to itself, since that is what the importer gets. */
+/* Memory that can be exported has a file to itself, since the importer gets the file. */
 static CUresult give_bytes(struct physical *physical) {
     physical->file = -1;
     physical->data = physical->memory->data;
@@ -123,8 +123,8 @@ static CUresult create(size_t bytes, const CUmemAllocationProp *properties, stru
     return result;
 }
 
-/* No capture forbids this, unlike allocations of the older kind: PyTorch makes its segments larger
- * in the middle of one. */
+/* No capture forbids this, unlike allocations of the older kind: PyTorch enlarges its segments
+ * during a capture. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
     REQUIRE_HANDLES();

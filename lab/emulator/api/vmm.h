@@ -8,7 +8,7 @@
 #define PHYSICAL_MAGIC 0x50687931u
 #define MAPPING_MAGIC  0x4d617031u
 
-/* Lives as long as there is a handle to it or a mapping of it. */
+/* Lives as long as it has a handle or a mapping. */
 struct physical {
     uint32_t magic;
     uint32_t handles, mappings;
@@ -27,8 +27,9 @@ struct mapping {
     struct physical *physical;
 };
 
-/* Has any GPU that the program sees memory with handles? One that has none fails such calls (a fraction of
- * a GPU does not, reported: openxla/xla issue 49252); the number of the error is assumed. */
+/* Does any GPU that the program sees support memory with handles? A GPU without it fails such calls
+ * (a fraction of a GPU has none, reported: openxla/xla issue 49252); the number of the error is
+ * assumed. */
 bool handles_are_supported(void);
 
 /* First line of a call that is about no GPU in particular. */
@@ -38,18 +39,18 @@ bool handles_are_supported(void);
         REQUIRE(handles_are_supported(), CUDA_ERROR_NOT_SUPPORTED);                                \
     } while (0)
 
-/* All of these want the driver's lock. Creation leaves one handle with the caller. */
+/* Callers of all of these hold the driver's lock. Creation leaves one handle with the caller. */
 CUresult physical_create(const struct physical *wanted, struct physical **out);
 struct physical *physical_find(CUmemGenericAllocationHandle handle);
-void physical_drop(struct physical *physical); /* if nobody has it any more */
+void physical_drop(struct physical *physical); /* if no handle and no mapping is left */
 
 /* The mapping behind an allocation, or NULL. */
 struct mapping *mapping_of(const struct allocation *allocation);
 
-/* What a GPU may do with it. */
+/* The access that a GPU has to it. */
 CUmemAccess_flags mapping_access(const struct allocation *mapping, uint32_t gpu);
 
-/* A file of its own for memory that another process may import; its name tells the GPU. */
+/* Makes a file for memory that another process may import. Its name has the number of the GPU. */
 CUresult shared_file_create(uint32_t gpu, uint64_t bytes, int *file);
 
 #endif

@@ -80,7 +80,7 @@ static CUresult map(uint64_t address, uint64_t bytes, struct physical *physical)
     struct allocation wanted = {.address = address,
                                 .bytes = bytes,
                                 .kind = MEMORY_MAPPED,
-                                .guarded = true, /* until somebody is given access, nobody has */
+                                .guarded = true, /* no access until a GPU is given it */
                                 .gpu = physical->gpu,
                                 .data = physical->data,
                                 .owner = mapping};
@@ -114,7 +114,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
     return result;
 }
 
-/* Are these whole mappings, with nothing between them? Then `sum` adds up what `toll` says of each. */
+/* Are these whole mappings without gaps? Then `sum` adds up the `toll` of each. */
 static bool are_mappings(uint64_t address, uint64_t bytes,
                          uint64_t (*toll)(const struct allocation *), uint64_t *sum) {
     for (uint64_t at = 0; at < bytes;) {
@@ -150,9 +150,9 @@ static uint64_t access_toll(const struct allocation *piece) {
     return toll_for(profile->handle_access_ns, profile->handle_access_block_ns, piece->bytes);
 }
 
-/* One after the other. If one fails, those before it are gone, and those behind it are there. Assumed: the published
- * driver takes them apart one by one as well (uvm_unmap_external_in_range); what its closed part makes of an error is not
- * known. */
+/* One after the other. If one fails, the mappings before it are gone, and those after it remain.
+ * Assumed: the published driver takes them apart one by one as well (uvm_unmap_external_in_range);
+ * how its closed part handles an error is not known. */
 static CUresult unmap_pieces(uint64_t address, uint64_t bytes, uint64_t *toll) {
     for (uint64_t at = 0; at < bytes;) {
         struct allocation *piece = memory_find(address + at);
@@ -171,7 +171,7 @@ static uint64_t no_toll(const struct allocation *piece) {
     return 0;
 }
 
-/* Waits for nobody: work that reaches the memory afterwards kills its context. Published driver: an
+/* Does not wait: work that reaches the memory afterwards kills its context. Published driver: an
  * unmapping waits for the writes to the page tables, and not for the program's work
  * (uvm_map_external.c); and programs have seen it (vllm-project/vllm, issue 43020). */
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {

@@ -1,5 +1,5 @@
-/* Physical memory that crosses to another process as a file descriptor. The file is the memory; its
- * size is the allocation's, and its name (which /proc tells) has the number of the GPU. */
+/* Physical memory that crosses to another process as a file descriptor. The file is the memory. Its
+ * size is that of the allocation, and its name (which /proc shows) has the number of the GPU. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

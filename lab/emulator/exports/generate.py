@@ -1,4 +1,4 @@
-"""Write what the emulated libraries need so that every symbol of the vendor's headers exists.
+"""Write files for the emulated libraries, so that every symbol of the vendor's headers exists.
 
 Run by CMake at build time; nothing it writes is committed. The output folder then holds
 
@@ -24,7 +24,7 @@ import pairing
 import rendering
 import twins
 
-# What our NVML library exports beyond NVML; nvml/report.h and nvml/faults.h declare it.
+# The exports of our NVML library beyond NVML; nvml/report.h and nvml/faults.h declare them.
 OWN_NVML = (
     "nvshareEmulatorFault",
     "nvshareEmulatorRefuse",
@@ -53,7 +53,7 @@ def generate(compiler: str, folders: list[Path]) -> dict[str, str]:
 
 
 def main() -> int:
-    """Read the command line, write the files, complain in one line per fault."""
+    """Read the command line and write the files; report each fault in one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--cuda-include", type=Path, nargs="+", required=True, metavar="DIR")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR")

@@ -1,4 +1,4 @@
-"""Write what an emulated CUDA runtime needs so that every symbol of the vendor's headers exists.
+"""Write files for an emulated CUDA runtime, so that every symbol of the vendor's headers exists.
 
 Run by CMake at build time, once per major version; nothing it writes is committed. The output
 folder then holds
@@ -38,7 +38,7 @@ def generate(compiler: str, folders: list[Path], soname: str) -> dict[str, str]:
 
 
 def main() -> int:
-    """Read the command line, write the files, complain in one line per fault."""
+    """Read the command line and write the files; report each fault in one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--cuda-include", type=Path, nargs="+", required=True, metavar="DIR")
     parser.add_argument("--soname", required=True, metavar="NAME")

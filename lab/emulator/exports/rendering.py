@@ -1,4 +1,4 @@
-"""C text and linker text, from what declarations.py and pairing.py found."""
+"""C text and linker text, from the results of declarations.py and pairing.py."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _THUNK = """\
 
 
 class Api(NamedTuple):
-    """How the functions of one library are written."""
+    """The form of the functions of one library."""
 
-    result: str  # the type that those return which can answer "not supported"
+    result: str  # the return type of functions that can answer "not supported"
     answer: str  # gives that answer
     flag: str = ""  # set inside a call of the per-thread flavour
 
@@ -131,7 +131,7 @@ def error_names(names: Iterable[str]) -> str:
 
 
 def runtime_error_names(names: Iterable[str]) -> str:
-    """The table of cudaGetErrorName, and words for what the driver does not know."""
+    """The table of cudaGetErrorName, and words for errors that the driver does not know."""
     rows = [f'    {{{name}, "{name}", "{camel_words(name)}"}},\n' for name in names]
     return "".join(
         [

@@ -1,9 +1,9 @@
-"""Old names that do exactly what a newer one does here, so that nobody writes them twice.
+"""Old names that do exactly the same here as a newer name, so that they are written once.
 
 Each becomes a weak function that calls the newer one; a definition by hand overrides it. The
-compiler checks that the two types are the same. What is not listed is "not implemented" until
-somebody implements it, and that is meant so for the 32-bit functions of CUDA 3.1 (cuMemAlloc with
-an unsigned int), which no 64-bit program can use.
+compiler checks that the two types are the same. A name that is not listed is "not implemented"
+until it is implemented. That is intended for the 32-bit functions of CUDA 3.1 (cuMemAlloc with an
+unsigned int), which no 64-bit program can use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Twin(NamedTuple):
-    """The old name calls the new one. `declared` is false for a name that the header forgot."""
+    """The old name calls the new one. `declared` is false for a name missing in the header."""
 
     old: str
     new: str

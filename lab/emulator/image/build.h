@@ -1,4 +1,4 @@
-/* How the readers put an image together, and how they say why they refuse one. */
+/* Building an image from its parts, and refusing one with a reason. */
 #ifndef NVSHARE_EMULATOR_IMAGE_BUILD_H
 #define NVSHARE_EMULATOR_IMAGE_BUILD_H
 
@@ -9,8 +9,8 @@
 /* The largest block of parameters that any device takes. */
 enum { IMAGE_PARAMETER_BYTES_MAX = 32764 };
 
-/* The most that is read of anything that tells its own size. It keeps a damaged length from costing
- * the host all its memory. */
+/* The limit for any object that states its own size, so that a damaged length does not exhaust the
+ * memory of the host. */
 #define IMAGE_BYTES_MAX ((uint64_t)1 << 30)
 
 struct image_reason {
@@ -24,7 +24,7 @@ __attribute__((format(printf, 3, 4))) int image_refuse(const struct image_reason
 
 int image_copy_name(const char *name, size_t length, char **out);
 
-/* These move what they are given into the image, and leave it with the caller on failure. */
+/* These move their argument into the image. On failure the caller keeps it. */
 int image_take_kernel(struct image *image, const struct image_kernel *kernel);
 int image_take_global(struct image *image, const struct image_global *global);
 
@@ -38,7 +38,7 @@ int image_block_threads(const uint32_t dimensions[3]);
  * ("sm_90a") only on exactly its own device. */
 bool image_binary_fits(int binary, bool specific, int device);
 
-/* PTX is compiled for the device at hand, which may be newer than what it was written for. */
+/* PTX is compiled for the device at hand, which may be newer than the target of the PTX. */
 bool image_ptx_fits(int target, bool specific, bool family, int device);
 
 #endif

@@ -1,4 +1,4 @@
-/* A range of untrusted bytes, and the only ways in which the readers of this folder look into it. */
+/* A range of untrusted bytes. The readers of this folder access it only through these functions. */
 #ifndef NVSHARE_EMULATOR_IMAGE_BYTES_H
 #define NVSHARE_EMULATOR_IMAGE_BYTES_H
 
@@ -12,7 +12,7 @@ struct bytes {
     size_t size;
 };
 
-/* Cuts a part out of a range; false when the part does not lie within it. */
+/* Cuts a part out of a range; false if the part does not lie within it. */
 static inline bool bytes_cut(struct bytes from, uint64_t offset, uint64_t size,
                              struct bytes *part) {
     if (offset > from.size || size > from.size - offset)

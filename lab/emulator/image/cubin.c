@@ -1,7 +1,7 @@
 /* Kernels and globals of a cubin.
  *
  * Kernel X is the entry symbol X in section .text.X; .nv.info.X and .nv.shared.X name that section
- * by its index. The layout was read off the output of ptxas 11.8, 12.4 and 13.4.
+ * by its index. The layout was derived from the output of ptxas 11.8, 12.4 and 13.4.
  */
 #include "cubin.h"
 
@@ -16,8 +16,8 @@ enum { ABI_CLASSIC = 0x33, ABI_CUDA_13 = 0x41 };
 enum { CLASSIC_SPECIFIC = 0x800, COMPATIBILITY_SPECIFIC = 0x09 };
 enum { SYMBOL_ENTRY = 0x10 };
 
-/* From 9.0 on, the shared memory of a kernel begins with what the system keeps for itself, which is
- * not counted as the kernel's own. */
+/* From 9.0 on, the shared memory of a kernel begins with a part reserved for the system, which does
+ * not count as the kernel's own. */
 enum { RESERVED_SHARED_FROM = 90, RESERVED_SHARED_BYTES = 1024 };
 
 struct cubin {
@@ -43,8 +43,9 @@ static int clamp(uint64_t value) {
     return value > INT_MAX ? INT_MAX : (int)value;
 }
 
-/* Honest names and variables do not overlap, so that copies of them are not much larger than the
- * file. A file in which thousands of symbols share one large piece is meant to exhaust memory. */
+/* In a valid file names and variables do not overlap, so copies of them are not much larger than
+ * the file. A file in which thousands of symbols share one large piece is meant to exhaust
+ * memory. */
 static int spend(struct cubin *cubin, uint64_t bytes) {
     if (bytes > cubin->budget)
         return image_refuse(cubin->why, -EBADMSG, "the symbols of the cubin overlap");
@@ -80,7 +81,7 @@ static int noted_architecture(const struct sections *sections) {
     return bytes_u16(description, 2);
 }
 
-/* CUDA 13 keeps the mark of architecture-specific code in a record. */
+/* CUDA 13 marks architecture-specific code by a record. */
 static bool noted_specific(const struct sections *sections) {
     struct bytes records;
     struct cubin_record record;
@@ -138,7 +139,7 @@ static int add_kernel(struct cubin *cubin, const char *name, uint32_t section) {
     return error;
 }
 
-/* The initial bytes of a variable, or NULL when it starts with zeros. */
+/* The initial bytes of a variable, or NULL if it starts with zeros. */
 static int copy_initial(struct cubin *cubin, const Elf64_Sym *symbol, const Elf64_Shdr *section,
                         void **out) {
     struct bytes content, initial;
@@ -236,7 +237,7 @@ static int read_kernel_sections(struct cubin *cubin) {
     return 0;
 }
 
-/* The kernel that a record of .nv.info speaks of; NULL for a device function. */
+/* The kernel that a record of .nv.info is about; NULL for a device function. */
 static struct image_kernel *kernel_of_symbol(const struct cubin *cubin, uint32_t index) {
     if (index >= cubin->sections.symbol_count)
         return NULL;
@@ -256,7 +257,7 @@ static void apply_module_record(const struct cubin *cubin, const struct cubin_re
     int value = clamp(bytes_u32(record->payload, 4));
     if (record->attribute == CUBIN_REGISTERS)
         kernel->registers = value;
-    /* The stack includes what called functions need; the frame is there even where it is not. */
+    /* The stack includes the needs of called functions. A frame record exists even without it. */
     if ((record->attribute == CUBIN_FRAME_BYTES || record->attribute == CUBIN_STACK_BYTES) &&
         value > kernel->local_bytes)
         kernel->local_bytes = value;

@@ -5,7 +5,7 @@
 #include "build.h"
 #include "bytes.h"
 
-/* The size of a cubin of which only the address is known. */
+/* The size of a cubin whose address alone is known. */
 int cubin_extent(const uint8_t *data, size_t *size, const struct image_reason *why);
 
 /* Adds the kernels and globals of a cubin to an image. */

@@ -1,7 +1,7 @@
 /* Parameter layout and launch bounds of a kernel, from its .nv.info section.
  *
- * A record is u8 format, u8 attribute, u16 value. In format 4 the value is the size of a payload that
- * follows; in the others it is the value itself.
+ * A record is u8 format, u8 attribute, u16 value. In format 4 the value is the size of a payload
+ * that follows; in the others it is the value itself.
  */
 #include "cubin_info.h"
 
@@ -102,7 +102,7 @@ static bool read_records(struct bytes rest, struct image_kernel *kernel, struct 
 
 int cubin_read_kernel_info(struct bytes section, struct image_kernel *kernel,
                            const struct image_reason *why) {
-    /* Every parameter has a record of its own, which bounds their number. */
+    /* Every parameter has its own record, so the size of the section bounds their number. */
     size_t most = section.size / (RECORD_BYTES + PARAMETER_PAYLOAD_BYTES);
     struct layout layout = {.capacity = most < UINT16_MAX ? (uint32_t)most : UINT16_MAX};
     layout.parameters = calloc(layout.capacity + 1u, sizeof *layout.parameters);

@@ -11,7 +11,7 @@ struct cubin_record {
     struct bytes payload; /* of the others */
 };
 
-/* Takes one record off the front of `rest`; false when it is damaged. */
+/* Takes one record off the front of `rest`; false if it is damaged. */
 bool cubin_next_record(struct bytes *rest, struct cubin_record *out);
 
 /* Applies .nv.info.<kernel> to its kernel. */

@@ -1,4 +1,4 @@
-/* LZ4 and zstd, borrowed from the machine's own libraries when a fatbin needs them.
+/* LZ4 and zstd, from the machine's own libraries, if a fatbin needs them.
  *
  * They are looked up at run time, because most images are not compressed: the emulator must start
  * on a machine that has neither library.
@@ -24,7 +24,7 @@ typedef size_t zstd_decompress_function(void *to, size_t to_bytes, const void *f
 
 struct codec {
     const char *name, *library, *function;
-    /* The densest that the format can pack. A claim beyond it is a lie and not worth an allocation. */
+    /* The format's highest ratio. A larger claim is false, and nothing is allocated for it. */
     uint64_t ratio_max;
 };
 
@@ -33,8 +33,8 @@ static const struct codec codecs[] = {
     [IMAGE_ZSTD] = {"zstd", IMAGE_ZSTD_LIBRARY, "ZSTD_decompress", 65536},
 };
 
-/* Both functions tell an error by a number that cannot be the expected size: LZ4 by a negative one,
- * zstd by one near SIZE_MAX. The address is copied, because ISO C has no cast from an object to a
+/* Both functions return an error as a number that cannot be the expected size: LZ4 a negative one,
+ * zstd one near SIZE_MAX. The address is copied, because ISO C has no cast from an object to a
  * function. */
 static bool unpack(enum image_compression compression, void *function, struct bytes packed,
                    void *to, uint64_t size) {

@@ -7,7 +7,7 @@
 
 enum image_compression { IMAGE_LZ4, IMAGE_ZSTD };
 
-/* Fills exactly `size` bytes. On success *out is the caller's to free. */
+/* Fills exactly `size` bytes. On success the caller frees *out. */
 int image_decompress(enum image_compression compression, struct bytes packed, uint64_t size,
                      void **out, const struct image_reason *why);
 

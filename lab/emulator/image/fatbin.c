@@ -1,6 +1,6 @@
 /* Walks a fatbin, ranks its entries for a device, and unpacks one of them.
  *
- * The layout is not documented by the vendor; it was read off the output of its `fatbinary` tool.
+ * The vendor does not document the layout; it was derived from the output of its `fatbinary` tool.
  * Header: u32 magic, u16 version, u16 header bytes, u64 bytes after the header.
  */
 #include "fatbin.h"
@@ -25,7 +25,7 @@ enum {
 enum { ENTRY_BYTES = 64, KIND_BUNDLE = 256, BUNDLE_HEAD_BYTES = 8 };
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_SPECIFIC = 0x100000, FLAG_FAMILY = 0x200000 };
 
-/* The search for the best entry, with a list of what was passed over for the message. */
+/* The search for the best entry, with a list of the rejected ones for the message. */
 struct choice {
     int device;
     int rank;
@@ -45,8 +45,8 @@ int fatbin_extent(struct bytes header, uint64_t *size, const struct image_reason
     return 0;
 }
 
-/* 0 when the entry is of no use. Machine code comes before PTX, then the higher architecture, then
- * the build for exactly this device. */
+/* 0 if the entry is unusable. Machine code comes before PTX, then the higher architecture, then the
+ * build for exactly this device. */
 static int rank_entry(const struct fatbin_entry *entry, uint64_t flags, int device) {
     bool specific = (flags & FLAG_SPECIFIC) != 0;
     int finer = entry->architecture * 2 + specific;

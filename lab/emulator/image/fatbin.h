@@ -16,15 +16,15 @@ struct fatbin_entry {
     uint64_t offset, size; /* the entry within the unpacked block; a size of 0: all of it */
 };
 
-/* The extent of a fatbin, which starts with its header, by what the header says. */
+/* The size of a fatbin with its header, as the header states it. */
 int fatbin_extent(struct bytes header, uint64_t *size, const struct image_reason *why);
 
 /* The best entry for a device: its own machine code, else compatible machine code, else PTX that is
- * not newer than the device, the newest of each. -ENOEXEC when there is none. */
+ * not newer than the device, the newest of each. -ENOEXEC if there is none. */
 int fatbin_choose(struct bytes fatbin, int device, struct fatbin_entry *best,
                   const struct image_reason *why);
 
-/* The plain content of an entry. *owned is to be freed after use and may be NULL. */
+/* The plain content of an entry. The caller frees *owned, which may be NULL, after use. */
 int fatbin_unpack(const struct fatbin_entry *entry, struct bytes *content, void **owned,
                   const struct image_reason *why);
 

@@ -10,7 +10,7 @@
 #include "fatbin.h"
 #include "ptx.h"
 
-/* What cuModuleLoadData is given by programs with embedded code. */
+/* Programs with embedded code pass this to cuModuleLoadData. */
 struct wrapper {
     uint32_t magic, version;
     const void *fatbin;

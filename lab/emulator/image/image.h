@@ -1,8 +1,8 @@
 /* Code images as CUDA programs hand them to the driver: PTX text, cubins (ELF) and fatbins of both.
  *
- * Reads what the emulated GPU needs to launch a kernel: names, parameter layout, resource use,
- * global variables. It never looks at instructions. Input is not trusted: every length is checked,
- * except those that only the caller can know (see image_load).
+ * Reads the data that the emulated GPU needs to launch a kernel: names, parameter layout, resource
+ * use, global variables. It never reads instructions. Input is not trusted: every length is
+ * checked, except those that only the caller can know (see image_load).
  */
 #ifndef NVSHARE_EMULATOR_IMAGE_H
 #define NVSHARE_EMULATOR_IMAGE_H
@@ -17,10 +17,10 @@ struct image_parameter {
 struct image_kernel {
     char *name;
     /* In order of declaration; each lies within parameter_bytes. A cubin without parameter records
-     * has a count of 0 and still tells the total. */
+     * has a count of 0 and still states the total. */
     struct image_parameter *parameters;
     uint32_t parameter_count, parameter_bytes;
-    int registers; /* 0: not known, as in PTX, where the count is decided by the compiler */
+    int registers; /* 0: not known, as in PTX, where the compiler decides the count */
     int shared_bytes, local_bytes;
     int constant_bytes;      /* user constants of the whole module, as the driver reports them */
     int max_threads;         /* 0: no bound given */
@@ -40,13 +40,13 @@ struct image {
     size_t kernel_count;
     struct image_global *globals;
     size_t global_count;
-    size_t bytes; /* of the code that was chosen, as it is when unpacked */
+    size_t bytes; /* of the chosen code, unpacked */
 };
 
 /* Reads an image for a device of the given compute capability (75 stands for 7.5).
  *
  * A size of 0 means unknown, because cuModuleLoadData passes none: PTX then ends with a NUL, and
- * ELF and fatbin tell their own extent, which has to be believed. A fatbin wrapper holds an address
+ * ELF and fatbin state their own size, which has to be trusted. A fatbin wrapper holds an address
  * and is therefore accepted with an unknown size only: with a known one it would be file content.
  *
  * Returns 0, or
@@ -55,7 +55,7 @@ struct image {
  *   -ENOEXEC  nothing in it for this device   (CUDA_ERROR_NO_BINARY_FOR_GPU)
  *   -ENOTSUP  it cannot be read here, such as a compression whose library is not installed
  *   -ENOMEM
- * and then *out is untouched and `why`, when given, holds one sentence for a person.
+ * and then *out is untouched and `why`, if given, holds one sentence for the user.
  */
 int image_load(const void *data, size_t size, int compute_capability, struct image **out, char *why,
                size_t why_bytes);

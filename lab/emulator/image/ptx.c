@@ -134,7 +134,7 @@ static int skip_section(struct ptx *ptx) {
     return error != 0 ? error : ptx_skip_past(ptx, "}");
 }
 
-/* ".visible .weak" and so on; true when one says that the definition is elsewhere. */
+/* ".visible .weak" and so on; true if one says that the definition is elsewhere. */
 static bool skip_linkage(struct ptx *ptx) {
     bool elsewhere = false;
     while (ptx_is(&ptx->lexer, ".visible") || ptx_is(&ptx->lexer, ".weak") ||

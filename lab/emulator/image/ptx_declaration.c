@@ -49,7 +49,7 @@ static int skip_attribute(struct ptx *ptx) {
     return error != 0 ? error : ptx_skip_past(ptx, ")");
 }
 
-/* One word of a type. After .ptr, spaces and alignments tell of what the pointer points to. */
+/* One word of a type. After .ptr, spaces and alignments describe the target of the pointer. */
 static int parse_type_word(struct ptx *ptx, struct ptx_declaration *declaration, bool *pointee) {
     static const char *const spaces[] = {".global", ".const", ".shared", ".local", ".param"};
     const struct type *type = find_type(&ptx->lexer);

@@ -122,7 +122,7 @@ static void skip_line(struct ptx_lexer *lexer) {
         ptx_next(lexer);
 }
 
-/* A statement that tells something, at its first token; *told is false for all others. */
+/* A statement that describes the kernel, at its first token; *told is false for all others. */
 static int parse_statement(struct ptx *ptx, struct image_kernel *kernel, bool *told) {
     *told = true;
     if (ptx_is(&ptx->lexer, ".loc")) {

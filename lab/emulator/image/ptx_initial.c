@@ -1,7 +1,7 @@
 /* Initial values of PTX variables: "= 7", "= {{1, 2}, {3}}", "= 0f3F800000".
  *
- * Values are packed one after the other even where an inner brace holds fewer than its row has room
- * for, because that is what the vendor's assembler does. The address of something else, as in
+ * Values are packed one after the other even if an inner brace holds fewer than its row has room
+ * for, as the vendor's assembler does. The address of another variable, as in
  * "= {table, generic(counter) + 8}", becomes zeros: kernels do not execute here, so nothing would
  * follow it.
  */
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far the values have come: all of them, and the items of each open brace. */
+/* Counts of the values so far: all of them, and the items of each open brace. */
 struct progress {
     uint64_t values;
     unsigned depth;
@@ -82,8 +82,8 @@ static bool ends_value(const struct ptx_lexer *lexer) {
     return ptx_is(lexer, ",") || ptx_is(lexer, "}") || ptx_is(lexer, ";");
 }
 
-/* An expression up to the next value. One with a name in it is an address; the others are sums that
- * no compiler writes. */
+/* An expression up to the next value. An expression with a name is an address; the others are sums
+ * that no compiler writes. */
 static int skip_expression(struct ptx *ptx) {
     unsigned line = ptx->lexer.token.line, depth = 0;
     bool address = false;
@@ -135,7 +135,7 @@ static int count_item(const struct ptx *ptx, const struct ptx_declaration *decla
     return 0;
 }
 
-/* Values stand within as many braces as the variable has dimensions. With no store they are only
+/* Values stand within as many braces as the variable has dimensions. Without a store they are only
  * counted. */
 static int store_value(struct ptx *ptx, const struct ptx_declaration *declaration,
                        struct progress *progress, uint8_t *store) {

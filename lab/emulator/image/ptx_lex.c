@@ -1,5 +1,5 @@
-/* Tokens of PTX. Dots tell what a token is: they join the parts of an instruction and begin a
- * directive, so that ".shared" is a declaration and "ld.shared.u32" is not. */
+/* Tokens of PTX. Dots determine the kind of a token: they join the parts of an instruction and
+ * begin a directive, so ".shared" is a declaration and "ld.shared.u32" is not. */
 #include "ptx_lex.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* What follows the cursor; a NUL at the end. */
+/* The character `ahead` of the cursor; a NUL at the end. */
 static char look(const struct ptx_lexer *lexer, size_t ahead) {
     return (size_t)(lexer->end - lexer->cursor) > ahead ? lexer->cursor[ahead] : '\0';
 }
@@ -29,7 +29,7 @@ static void step(struct ptx_lexer *lexer) {
     lexer->cursor++;
 }
 
-/* Past the end of a block comment; false when it has none. */
+/* Skips a block comment; false if it has no end. */
 static bool skip_block_comment(struct ptx_lexer *lexer) {
     lexer->cursor += 2;
     while (lexer->cursor < lexer->end) {

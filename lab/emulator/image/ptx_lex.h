@@ -23,7 +23,7 @@ struct ptx_token {
     unsigned line;
 };
 
-/* A copy of a lexer is a place to come back to. */
+/* A copy of a lexer is a place to return to. */
 struct ptx_lexer {
     const char *cursor, *end;
     unsigned line;

@@ -1,4 +1,4 @@
-/* What the parts of the PTX reader share. */
+/* Types and functions that the parts of the PTX reader share. */
 #ifndef NVSHARE_EMULATOR_IMAGE_PTX_PARSE_H
 #define NVSHARE_EMULATOR_IMAGE_PTX_PARSE_H
 
@@ -37,7 +37,7 @@ struct ptx {
     size_t shared_count;
 };
 
-/* -EINVAL, with the line, what was expected and what stands there. */
+/* -EINVAL, with the line, the expected text and the text found. */
 int ptx_expected(const struct ptx *ptx, const char *what);
 
 /* Consumes this token or refuses. */
@@ -50,22 +50,22 @@ int ptx_skip_past(struct ptx *ptx, const char *mark);
 int ptx_parse_type(struct ptx *ptx, struct ptx_declaration *declaration);
 int ptx_parse_name(struct ptx *ptx, struct ptx_declaration *declaration);
 
-/* Puts a declaration after what came before it; *end moves past it. */
+/* Places a declaration after the previous one; *end moves past it. */
 int ptx_place(const struct ptx *ptx, const struct ptx_declaration *declaration, uint64_t *end,
               uint64_t *offset);
 
-/* ptx_initial.c: the value after "=". *out is the caller's to free. An unsized array learns its size
+/* ptx_initial.c: the value after "=". The caller frees *out. An unsized array gets its size
  * here. */
 int ptx_parse_initial(struct ptx *ptx, struct ptx_declaration *declaration, void **out);
 
-/* ptx_shared.c: what follows ".shared" outside of an entry, and a word inside one. */
+/* ptx_shared.c: the text after ".shared" outside of an entry, and a word inside one. */
 int ptx_parse_shared(struct ptx *ptx);
 int ptx_count_shared(struct ptx *ptx, struct image_kernel *kernel);
 
-/* ptx_entry.c: what follows ".entry". */
+/* ptx_entry.c: the text after ".entry". */
 int ptx_parse_entry(struct ptx *ptx);
 
-/* ptx_pragma.c: what follows ".pragma". */
+/* ptx_pragma.c: the text after ".pragma". */
 int ptx_parse_pragma(struct ptx *ptx, struct image_kernel *kernel);
 
 #endif

@@ -1,8 +1,8 @@
-/* Pragmas. The one that is ours tells what a kernel costs on the emulated device:
+/* Pragmas. Our own one states the cost of a kernel on the emulated device:
  *
  *     .pragma "nvshare cost_us 500";
  *
- * It stands in the entry it speaks of. Real compilers warn of a pragma they do not know and go on.
+ * It is in the entry that it is about. Real compilers warn of an unknown pragma and go on.
  */
 #include "ptx_parse.h"
 

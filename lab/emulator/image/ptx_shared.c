@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every word of every body is compared with each of them. */
+/* A limit, since every word of every body is compared with each of them. */
 enum { SHARED_MAX = 1024 };
 
 static int remember(struct ptx *ptx, const struct ptx_declaration *declaration) {

@@ -50,7 +50,7 @@ bool sections_content(const struct sections *sections, const Elf64_Shdr *section
     return bytes_cut(sections->file, section->sh_offset, section->sh_size, out);
 }
 
-/* A table of names ends with a NUL, so that every name in it does; that is checked once. */
+/* A table of names ends with a NUL, so every name in it does; this is checked once. */
 static bool open_names(const struct sections *sections, uint32_t index, struct bytes *out) {
     if (index >= sections->count)
         return false;

@@ -19,10 +19,10 @@ struct sections {
 
 int sections_open(struct bytes file, struct sections *out, const struct image_reason *why);
 
-/* The size of a file of which only the address is known. */
+/* The size of a file whose address alone is known. */
 int sections_extent(const uint8_t *data, size_t *size, const struct image_reason *why);
 
-/* The caller keeps the indices below the counts. */
+/* The caller checks the indices against the counts. */
 Elf64_Shdr sections_get(const struct sections *sections, uint32_t index);
 Elf64_Sym sections_symbol(const struct sections *sections, uint32_t index);
 
@@ -30,7 +30,7 @@ Elf64_Sym sections_symbol(const struct sections *sections, uint32_t index);
 const char *sections_name(const struct sections *sections, const Elf64_Shdr *section);
 const char *sections_symbol_name(const struct sections *sections, const Elf64_Sym *symbol);
 
-/* The bytes of a section; false when they lie outside of the file, or it has none. */
+/* The bytes of a section; false if they lie outside of the file, or it has none. */
 bool sections_content(const struct sections *sections, const Elf64_Shdr *section,
                       struct bytes *out);
 

@@ -1,9 +1,9 @@
 /* The kernels that the emulated GPU really computes: those of src/nvshare/lab/emulator/kernels.ptx,
  * which do the same on a real one. Each has a struct that is its list of parameters there.
  *
- * They run with the driver's lock held. Memory is worked through allocation by allocation, since
- * mappings that lie side by side need not have their bytes side by side. The shape of a launch does
- * not matter: in PTX the threads share out whatever there is. */
+ * They run with the driver's lock held. They process memory allocation by allocation, since
+ * adjacent mappings need not have adjacent bytes. The shape of a launch does not matter: in PTX the
+ * threads divide the work among them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static uint64_t pattern(uint64_t seed, uint64_t index) {
     return mix(seed + index * GOLDEN);
 }
 
-/* Copies a kernel's parameters out; false when there are too few. */
+/* Copies a kernel's parameters out; false if there are too few. */
 static bool read_parameters(const struct kernel_call *call, void *out, unsigned bytes) {
     if (call->parameter_bytes < bytes)
         return false;
@@ -37,8 +37,8 @@ struct walk {
     unsigned char *bytes;
 };
 
-/* How many of `count` elements can be had in one piece; sets `bytes`. 0 where there is no memory: a
- * GPU would report an illegal address, here the kernel ends and says so. */
+/* The number of the `count` elements that are in one piece; sets `bytes`. 0 if there is no memory:
+ * a GPU would report an illegal address, here the kernel ends with a message. */
 static uint64_t run_of(struct walk *walk, uint64_t element, uint64_t count) {
     const struct allocation *allocation = memory_find(walk->address);
     walk->bytes = allocation ? memory_resolve(walk->address) : NULL;
@@ -102,7 +102,7 @@ static void add_f32(const struct kernel_call *call) {
     }
 }
 
-/* Results are added to what is there, as the threads of a GPU do. */
+/* Results are added to the present value, as the threads of a GPU do. */
 static void add_to(uint64_t address, uint64_t amount) {
     struct walk out = {.address = address};
     uint64_t value;
@@ -136,7 +136,7 @@ static void sum_u32(const struct kernel_call *call) {
     add_to(p.out, sum);
 }
 
-/* Goes over an array of 64-bit words and adds up what `each` makes of them. */
+/* Goes over an array of 64-bit words and adds up the results of `each`. */
 static bool sum_words(uint64_t address, uint64_t count, uint64_t seed,
                       uint64_t (*each)(uint64_t word, uint64_t index, uint64_t seed),
                       uint64_t *sum) {
@@ -155,7 +155,7 @@ static bool sum_words(uint64_t address, uint64_t count, uint64_t seed,
     return true;
 }
 
-/* A word's part in the checksum depends on its place, so that exchanged blocks are noticed; and the
+/* A word's part in the checksum depends on its place, so that exchanged blocks are noticed. The
  * parts are added, so that threads can work in any order. */
 static uint64_t part_of(uint64_t word, uint64_t index, uint64_t seed) {
     (void)seed;
@@ -217,7 +217,7 @@ static void *word_at(uint64_t address) {
     return memory_find(address) ? memory_resolve(address) : NULL;
 }
 
-/* Whether a word could be read. One that is not there ends the kernel, and its context. */
+/* Whether a word could be read. If it is missing, the kernel ends, and its context dies. */
 static bool read_word(uint64_t address, uint64_t *word) {
     const void *bytes = word_at(address);
     if (bytes)
@@ -239,8 +239,8 @@ static bool await_u64(const struct kernel_call *call) {
     return !read_parameters(call, &p, sizeof p) || !read_word(p.word, &word) || word >= p.value;
 }
 
-/* A kernel that stays on the GPU and is handed one number after the other: `in` has how many there were so far, and
- * the last of them; `out` how many it has taken, and their sum. */
+/* A kernel that stays on the GPU and is handed one number after the other. `in` has the count so
+ * far and the last number; `out` has the count taken so far and the sum. */
 static bool serve_u64(const struct kernel_call *call) {
     struct {
         uint64_t in, out, rounds;
@@ -256,7 +256,8 @@ static bool serve_u64(const struct kernel_call *call) {
     return taken >= p.rounds;
 }
 
-/* A barrier of kernels, each of which says that it has come, and waits for the others to say so. It may say it again. */
+/* A barrier of kernels: each announces its arrival, and waits for the others. It may announce it
+ * repeatedly. */
 static bool meet_u64(const struct kernel_call *call) {
     struct {
         uint64_t words, ranks, rank, value;

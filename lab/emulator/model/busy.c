@@ -1,7 +1,7 @@
-/* How busy a GPU and its users were lately, in buckets of a tenth of an emulated second. */
+/* The recent utilisation of a GPU and its users, in buckets of a tenth of an emulated second. */
 #include "busy.h"
 
-/* An interval longer than all buckets only matters for its end. */
+/* Of an interval longer than all buckets only the end matters. */
 static void note(uint64_t *bucket, uint32_t *busy, uint64_t from, uint64_t ns) {
     uint64_t span = BUSY_BUCKETS * BUSY_BUCKET_NS;
     if (ns > span) {

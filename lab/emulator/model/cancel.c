@@ -1,8 +1,9 @@
 /* Faults that cannot be served.
  *
- * Published driver: if a batch cannot be served, as when an eviction finds no page on the host, all of
- * its faults are cancelled, whoever's they are (uvm_parent_gpu_service_replayable_faults,
- * cancel_fault_batch). Assumed: every kernel that has come to a block which is not there is in it. */
+ * Published driver: if a batch cannot be served, as when an eviction finds no page on the host, all
+ * of its faults are cancelled, for all processes (uvm_parent_gpu_service_replayable_faults,
+ * cancel_fault_batch). Assumed: every kernel that has reached a block which is not there is in it.
+ */
 #include "cancel.h"
 
 #include "activity.h"

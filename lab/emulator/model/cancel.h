@@ -6,11 +6,11 @@
 
 #define XID_PAGE_FAULT 31
 
-/* Cancels the batch of faults that the GPU is serving: every context with a fault in it is dead from
- * now on, and the GPU tells of it. `queue` is where the one is that could not be served. */
+/* Cancels the batch of faults that the GPU is serving: every context with a fault in it is dead
+ * from now on, and the GPU reports it. `queue` has the fault that could not be served. */
 void cancel_faults(struct node *node, uint32_t gpu, struct queue *queue);
 
-/* A context has gone where there is no memory: it is dead from now on, and the GPU tells of it. */
+/* A context accessed an address without memory: it is dead from now on, and the GPU reports it. */
 void cancel_context(struct node *node, uint32_t slot, uint32_t gpu, uint32_t context);
 
 #endif

@@ -1,17 +1,18 @@
-/* Chunks, and the order in which they are taken away.
+/* Chunks, and the order in which they are reclaimed.
  *
  * Published driver: a chunk goes to the tail of the list USED when it is allocated and whenever a
- * fault or a migrate call is served on its block (block_mark_memory_used), and to the tail of UNUSED
- * when its block has left (uvm_pmm_gpu_mark_root_chunk_unused). Kernels' accesses change nothing.
+ * fault or a migrate call is served on its block (block_mark_memory_used), and to the tail of
+ * UNUSED when its block has left (uvm_pmm_gpu_mark_root_chunk_unused). Kernels' accesses change
+ * nothing.
  *
- * A list here is an array in order. An entry holds the number that its chunk had when it was added;
- * a chunk that has another number by now is elsewhere, and the entry is skipped. So nothing is ever
- * taken out of the middle, and the next victim is found without looking at anybody else. */
+ * A list here is an array in order. An entry holds the number that its chunk had when it was added.
+ * If the chunk has another number by now, it has moved, and the entry is skipped. So nothing is
+ * ever taken out of the middle, and the next victim is found without looking at other chunks. */
 #include "chunks.h"
 
 #include <stdlib.h>
 
-enum { SPARE_ENTRIES = 4096 }; /* that may be out of date before a list is tidied up */
+enum { SPARE_ENTRIES = 4096 }; /* that may be out of date before a list is compacted */
 
 static struct chunk_list *list_of(struct gpu *gpu, enum chunk_use use) {
     return use == CHUNK_USED ? &gpu->used : &gpu->unused;
@@ -109,7 +110,7 @@ void chunks_rebuild(struct node *node) {
     }
 }
 
-/* How many entries are so; UINT32_MAX if they are not in order. */
+/* The number of entries that are up to date; UINT32_MAX if they are not in order. */
 static uint32_t count_entries(const struct node *node, uint32_t gpu, enum chunk_use use) {
     const struct chunk_list *list =
         use == CHUNK_USED ? &node->gpus[gpu].used : &node->gpus[gpu].unused;

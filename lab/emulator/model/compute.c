@@ -1,19 +1,20 @@
 /* The compute engine of a GPU: one context at a time, in slices.
  *
- * Contexts that have a kernel ready follow each other in a fixed round. A change from one to another
- * costs switch_ns, which is how sharing loses time; a context that is alone is never switched. Within
- * a context the kernel of the highest priority runs, then the one that was ready first. A kernel that spins
- * until memory changes has the engine when its context has nothing else to run: on a GPU it leaves room for
- * other kernels of its context, which may be what it waits for. That they lose nothing by it is assumed.
+ * Contexts that have a kernel ready take turns in a fixed round. A change from one to another costs
+ * switch_ns: this is the time lost by sharing. A context that is alone is never switched. Within a
+ * context the kernel of the highest priority runs, then the one that was ready first. A kernel that
+ * spins until memory changes has the engine when its context has nothing else to run: on a GPU it
+ * leaves room for other kernels of its context, and may wait for one of them. That they lose
+ * nothing by it is assumed.
  *
- * A kernel that needs a block which is elsewhere holds the engine until that is there: the context
- * cannot be changed before its faults are served, and nobody computes (published driver: the comment
- * at the top of uvm_gpu_non_replayable_faults.c). Between one block and the next the engine can change
- * hands, as between any two instructions; a context that is off it raises no faults. Faults of copies
- * do not come here.
+ * A kernel that needs a block which is elsewhere holds the engine until the block has arrived: the
+ * context cannot be changed before its faults are served, and no kernel computes (published driver:
+ * the comment at the top of uvm_gpu_non_replayable_faults.c). Between two blocks the engine can
+ * switch, as between any two instructions. A context that is not on the engine raises no faults.
+ * Faults of copies are not handled here.
  *
- * A context that is alone has slices too: one follows the other from when it came, and a newcomer
- * waits for the end of the one it falls into. Nothing here depends on how often somebody looks. */
+ * A context that is alone has slices too: they follow each other from its arrival, and a newcomer
+ * waits for the end of the current one. Nothing here depends on how often the model is advanced. */
 #include "compute.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static uint64_t current_place(const struct gpu *gpu) {
     return place_of(gpu->current_slot, gpu->current_context);
 }
 
-/* The first context with work after `after` in the round, and whether there is another besides. */
+/* The first context with work after `after` in the round, and whether another one has work. */
 struct contenders {
     bool any;
     bool current_has_work;
@@ -134,7 +135,7 @@ double compute_time_to_event(struct node *node, struct gpu *gpu, double fault_ra
     return contended ? fmin(operation->left, gpu->slice_left) : operation->left;
 }
 
-/* With others waiting a slice ends on time; only one who was alone can have gone beyond it. */
+/* With others waiting a slice ends on time; only a context that was alone can have exceeded it. */
 static void use_slice(struct gpu *gpu, double ns) {
     gpu->slice_left -= ns;
     if (gpu->slice_left < 0)

@@ -1,14 +1,15 @@
-/* The model of time: what the GPUs have done by now.
+/* The model of time: the progress of the GPUs up to now.
  *
- * A discrete-event simulation that is caught up by whoever looks. At any instant a GPU runs
+ * A discrete-event simulation; each process that looks advances it to now. At any instant a GPU
+ * runs
  *  - one context on the compute engine; contexts with work take turns in slices, and every change
  *    from one to another costs the profile's switch time;
- *  - any number of transfers on the two directions of the bus, which share it equally. The copies of
- *    managed memory to the host are one of them, whoever they are for;
+ *  - any number of transfers on the two directions of the bus, which share it equally. The copies
+ *    of managed memory to the host are one transfer, for all processes;
  *  - the thread that serves page faults. Those of kernels come one by one, because they hold the
  *    compute engine (compute.c); those of copies share the thread with them.
- * And threads of processes prefetch, each for itself.
- * Between two events nothing changes but the work left, so the clock jumps from event to event. */
+ * Besides, threads of processes prefetch independently.
+ * Between two events only the remaining work changes, so the clock jumps from event to event. */
 #include "engine.h"
 
 #include <math.h>
@@ -20,10 +21,10 @@
 #include "migrate.h"
 #include "stretch.h"
 
-/* What is going on at one instant on one GPU. */
+/* The activity of one GPU at one instant. */
 struct demand {
     uint32_t transfers_in, transfers_out;
-    uint32_t faults;        /* of copies; they hold nobody up */
+    uint32_t faults;        /* of copies; they delay no kernel */
     uint32_t kernel_faults; /* being served: one or none */
     uint64_t next_ready;    /* the earliest submission that is still on its way, or UINT64_MAX */
 };
@@ -49,7 +50,8 @@ static void complete(struct node *node, struct gpu *gpu, struct slot *slot, stru
     operation->finished_at = gpu->clock;
     operation->completion = ++node->completions;
     queue->references_done = operation->first_reference + operation->references;
-    /* From here on it is done, for its process, which looks without the lock, and after a crash. */
+    /* From here on it counts as done: for its process, which reads this without the lock, and after
+     * a crash. */
     __atomic_store_n(&queue->completed, queue->completed + 1, __ATOMIC_RELEASE);
 }
 
@@ -73,7 +75,7 @@ static enum outcome continue_work(const struct place *place, struct operation *o
     return goes_on && !operation->abandoned ? STUCK : DONE;
 }
 
-/* Nothing of a dead context runs, but for host functions: somebody may wait for these. */
+/* Nothing of a dead context runs except host functions: a thread may wait for these. */
 static enum outcome end_failed(const struct place *place, struct operation *operation) {
     if (operation->kind == OPERATION_PREFETCH)
         migrate_abandon(place, operation);
@@ -82,7 +84,7 @@ static enum outcome end_failed(const struct place *place, struct operation *oper
     return operation->kind != OPERATION_HOST || operation->host_done ? DONE : STUCK;
 }
 
-/* Carries the operation at the head as far as it goes without time passing. */
+/* Advances the operation at the head as far as possible without time passing. */
 static enum outcome continue_head(struct node *node, struct gpu *gpu, uint32_t slot_index,
                                   struct queue *queue) {
     struct slot *slot = &node->slots[slot_index];
@@ -107,7 +109,7 @@ static enum outcome continue_head(struct node *node, struct gpu *gpu, uint32_t s
                                                  : continue_work(&place, operation);
 }
 
-/* Completes all that can be completed now; one that goes on may set free another queue. Returns
+/* Completes all operations that can be completed now; each may release another queue. Returns
  * whether there was any. */
 static bool complete_ready(struct node *node, struct gpu *gpu) {
     bool any = false;
@@ -169,7 +171,7 @@ static struct demand look(struct node *node, struct gpu *gpu) {
     return demand;
 }
 
-/* Once somebody is on the compute engine, it is known whether a fault holds it. */
+/* Whether a fault holds the compute engine is known only once a context is on it. */
 static struct demand look_and_choose(struct node *node, struct gpu *gpu) {
     bool fault = compute_choose(node, gpu);
     struct demand demand = look(node, gpu);
@@ -177,7 +179,7 @@ static struct demand look_and_choose(struct node *node, struct gpu *gpu) {
     return demand;
 }
 
-/* One thread serves the faults of a GPU, whoever's they are (published driver: one bottom half per
+/* One thread serves the faults of a GPU, for all processes (published driver: one bottom half per
  * GPU, uvm_gpu_isr.c). */
 static double fault_rate(const struct demand *demand) {
     uint32_t faults = demand->faults + demand->kernel_faults;
@@ -229,7 +231,7 @@ static bool uses_engine(const struct gpu *gpu, const struct operation *operation
            operation->stretch_engine == ENGINE_BUS_OUT;
 }
 
-/* Emulated ns until the next thing happens on this GPU. */
+/* Emulated ns until the next event on this GPU. */
 static double time_to_event(struct node *node, struct gpu *gpu, const struct demand *demand) {
     double soonest = compute_time_to_event(node, gpu, fault_rate(demand));
     if (demand->next_ready != UINT64_MAX)
@@ -290,7 +292,7 @@ static void let_time_pass(struct node *node, struct gpu *gpu, const struct deman
     gpu->clock += ns;
 }
 
-/* Events fall on whole nanoseconds: rounded up, so that an event's work is done when it comes. */
+/* Events fall on whole nanoseconds: rounded up, so that the work of an event is done by then. */
 static uint64_t step_length(double soonest, uint64_t most) {
     if (soonest >= (double)most)
         return most;
@@ -312,8 +314,8 @@ static void advance_alone(struct node *node, struct gpu *gpu, uint64_t now) {
     }
 }
 
-/* With a wait of one GPU for another, all take the same steps. One who was killed while advancing
- * left the first GPU ahead of some others. */
+/* With a wait of one GPU for another, all take the same steps. A process that was killed while
+ * advancing may have left the first GPU ahead of others. */
 static void advance_together(struct node *node, uint64_t now) {
     struct demand demands[MAX_GPUS];
     for (uint32_t g = 1; g < node->profile.gpu_count; g++)

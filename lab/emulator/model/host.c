@@ -1,9 +1,9 @@
 /* Host pages of managed memory.
  *
- * Published driver: pages are the kernel's, are not swapped, are charged to the memory cgroup of the
- * process that owns the range (block_populate_pages_cpu, uvm_memcg_context_start), and stay allocated
- * when the block returns to the GPU. A cgroup that is full calls its OOM killer: inferred from the
- * flags of the allocation. That the owner is the one who is killed is assumed; the kernel chooses
+ * Published driver: pages are the kernel's, are not swapped, are charged to the memory cgroup of
+ * the process that owns the range (block_populate_pages_cpu, uvm_memcg_context_start), and stay
+ * allocated when the block returns to the GPU. A full cgroup calls its OOM killer: inferred from
+ * the flags of the allocation. That the owner is the process killed is assumed; the kernel chooses
  * among all processes of the cgroup. */
 #include "host.h"
 
@@ -13,7 +13,7 @@ static bool exceeds_own_limit(const struct slot *slot) {
     return slot->host_limit && slot->host_blocks * BLOCK_BYTES > slot->host_limit;
 }
 
-/* All processes of the node in one cgroup add up, with what that cgroup really uses. */
+/* Adds up all processes of the node in one cgroup, and what that cgroup really uses. */
 static bool exceeds_cgroup(const struct node *node, const struct slot *slot) {
     if (!slot->cgroup || slot->host_limit)
         return false;

@@ -1,28 +1,30 @@
-/* Prefetches: managed blocks to a place, by a thread that calls the driver.
+/* Prefetches: managed blocks are moved to a place, by a thread that calls the driver.
  *
  * Published driver (uvm_migrate, uvm_va_block_migrate_locked):
- *  - The thread that calls works through the blocks, in two passes if there are several: it sends all
- *    of them, and then once more those that somebody took meanwhile. The second pass also maps.
- *  - To the GPU, its part is to unmap from the CPU, to find a chunk, evicting somebody if it must, and
- *    to queue the copies. Then the call returns. A copy waits on the GPU until the chunk that it goes
- *    to has been copied out; the thread does not.
- *  - To the CPU it allocates pages, queues the copies, and then maps each block after its copies are
- *    done, while copies of later blocks go on (block_map_cpu_page_to). The call returns after the
- *    last one. Pages that nobody has ever touched are made there, of zeroes.
+ *  - The calling thread works through the blocks, in two passes if there are several: it sends all
+ *    of them, and then again those that were taken meanwhile. The second pass also maps.
+ *  - To the GPU, it unmaps from the CPU, finds a chunk, with an eviction if it must, and queues the
+ *    copies. Then the call returns. A copy waits on the GPU until the chunk that it goes to has
+ *    been copied out; the thread does not.
+ *  - To the CPU it allocates pages, queues the copies, and then maps each block after its copies
+ *    are done, while copies of later blocks go on (block_map_cpu_page_to). The call returns after
+ *    the last one. Pages that were never touched are made there, of zeroes.
  *  - A prefetch is never skipped because the GPU is full. It fails when nothing can be evicted.
  *
  * A block counts as being at its new place as soon as the thread has queued its copy, as in the
- * driver. Who uses it before the copy is done waits (stretch.c). Not modelled: an eviction waits for
- * the copies that bring its victim in.
+ * driver. An operation that uses it before the copy is done waits (stretch.c). Not modelled: an
+ * eviction waits for the copies that bring its victim in.
  *
- * Copies to the host are one sequence per GPU (out_queued, out_done), for prefetches and evictions of
- * all processes; that they go in order is assumed. Copies to the GPU are each operation's own. */
+ * Copies to the host are one sequence per GPU (out_queued, out_done), for prefetches and evictions
+ * of all processes; that they go in order is assumed. Copies to the GPU are each operation's
+ * own. */
 #include "migrate.h"
 
 #include "chunks.h"
 #include "residency.h"
 
-/* Blocks that are worked on together, to save work here. The first ones go one by one, so that copies begin at once. */
+/* Blocks that are processed together, to save work here. The first ones go one by one, so that
+ * copies begin at once. */
 enum { BATCH_BLOCKS = 8 };
 
 static const double ROUNDING = 1e-3; /* bytes */
@@ -41,7 +43,7 @@ static const struct gpu_profile *profile_of(const struct place *place,
     return &place->node->gpus[gpu].profile;
 }
 
-/* What a batch costs the thread: how many of its blocks need what. */
+/* The cost of a batch for the thread: the number of its blocks that need each step. */
 struct bill {
     uint32_t blocks, pages, unmaps, maps, zeroes, chunks;
 };
@@ -61,7 +63,7 @@ static void add_to_bill(struct bill *bill, const struct place *place,
     }
 }
 
-/* Those who have to leave may need pages, which the evicting thread allocates. */
+/* Evicted blocks may need pages, which the evicting thread allocates. */
 static double eviction_ns(struct node *node, uint32_t gpu, uint64_t chunks) {
     const struct gpu_profile *profile = &node->gpus[gpu].profile;
     uint64_t idle = gpu_idle_chunks(&node->gpus[gpu]);
@@ -121,7 +123,7 @@ static void end_thread(struct operation *operation, int error) {
     operation->issued = 1;
 }
 
-/* Doing it twice, after a crash, changes nothing: a block that is there is not sent again. */
+/* Repeating this after a crash changes nothing: a block that is there is not sent again. */
 static void finish_batch(const struct place *place, struct operation *operation) {
     const struct reference *reference = reference_at(place, operation, operation->at_reference);
     bool alive = range_of(place, reference);
@@ -152,7 +154,7 @@ static uint32_t batch_of_first_pass(const struct place *place, const struct oper
     return run;
 }
 
-/* Blocks that are not on the GPU any more. Zero when the next one is: it is passed over. */
+/* Blocks that are no longer on the GPU. Zero if the next one is: it is skipped. */
 static uint32_t batch_of_taken(const struct place *place, struct operation *operation,
                                const struct reference *reference, struct bill *bill) {
     uint32_t run = 0;
@@ -167,7 +169,7 @@ static uint32_t batch_of_taken(const struct place *place, struct operation *oper
     return run;
 }
 
-/* Blocks whose copies are done, for mapping. Zero when the next one is still on its way. */
+/* Blocks whose copies are done, for mapping. Zero if the next one is still on its way. */
 static uint32_t batch_of_arrived(const struct place *place, struct operation *operation,
                                  const struct reference *reference, struct bill *bill) {
     uint32_t run = 0;
@@ -197,7 +199,7 @@ static void next_pass(struct operation *operation) {
         operation->pass = PASS_AGAIN;
 }
 
-/* Returns whether anything has changed; all that can be is that a copy is awaited. */
+/* Returns whether anything has changed; false only if the thread waits for a copy. */
 static bool begin_batch(const struct place *place, struct operation *operation) {
     if (operation->at_reference >= operation->references) {
         next_pass(operation);
@@ -240,7 +242,7 @@ static bool thread_step(const struct place *place, struct operation *operation) 
     return begin_batch(place, operation);
 }
 
-/* The thread has not queued anything from here on yet. */
+/* True if the thread has queued nothing beyond this place yet. */
 static bool copies_are_up_to_date(const struct operation *operation) {
     return operation->pass == PASS_TRANSFER &&
            operation->copy_reference == operation->at_reference &&
@@ -266,7 +268,7 @@ static void begin_copy(const struct place *place, struct operation *operation,
     operation->copy_left = run * (double)BLOCK_BYTES;
 }
 
-/* A block may be on its way more than once, so the place stays where it is until it is not. */
+/* A block may be on its way more than once, so the place advances only when it is not any more. */
 static void finish_copy(const struct place *place, struct operation *operation) {
     const struct reference *reference = reference_at(place, operation, operation->copy_reference);
     bool alive = range_of(place, reference);
@@ -281,7 +283,7 @@ static void finish_copy(const struct place *place, struct operation *operation) 
     operation->copy_blocks = 0;
 }
 
-/* Goes on to the next block that is on its way. Returns false at the end of what is known. */
+/* Advances to the next block that is on its way. Returns false at the end of the queued blocks. */
 static bool find_copy(const struct place *place, struct operation *operation) {
     while (operation->copy_reference < operation->references && !copies_are_up_to_date(operation)) {
         const struct reference *reference =

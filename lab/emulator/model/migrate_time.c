@@ -1,4 +1,4 @@
-/* Prefetches: how long they take. What they do is in migrate.c. */
+/* The time that prefetches take. Their steps are in migrate.c. */
 #include <math.h>
 
 #include "migrate.h"
@@ -30,7 +30,7 @@ bool migrate_let_time_pass(struct operation *operation, double in, double ns) {
     return copies;
 }
 
-/* Both ways, what has been queued cannot be over before the bus has carried it. */
+/* In both directions, queued copies cannot be over before the bus has carried them. */
 static double copies_soonest(const struct gpu *gpu, const struct operation *operation) {
     double begun = (double)operation->copy_blocks * (double)BLOCK_BYTES - operation->copy_left;
     double in = ((double)operation->to_copy - begun) * 1e9 / (double)gpu->profile.h2d_bandwidth;
@@ -39,7 +39,7 @@ static double copies_soonest(const struct gpu *gpu, const struct operation *oper
     return fmax(in, out);
 }
 
-/* Only if its blocks are on this GPU and nothing takes longer than to be served. */
+/* The least is reached if its blocks are on this GPU and need only be served. */
 static double thread_soonest(const struct gpu *gpu, const struct operation *operation) {
     uint32_t later = operation->to_issue - (operation->stretch_blocks < operation->to_issue
                                                 ? operation->stretch_blocks

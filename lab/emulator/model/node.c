@@ -16,10 +16,10 @@
 #include "recover.h"
 #include "scrub.h"
 
-/* "hareNode", and the size of the state: another version's layout is not ours to touch. */
+/* "hareNode", and the size of the state, so that a state with another layout is not used. */
 #define NODE_MAGIC (UINT64_C(0x65646f4e65726168) + sizeof(struct node))
 
-/* A death is noticed within this much emulated time, by whoever looks. */
+/* A process that looks at the node notices a death within this much emulated time. */
 #define REAP_INTERVAL_NS UINT64_C(50000000)
 
 static uint64_t real_now(void) {
@@ -83,7 +83,8 @@ static int make_or_check(struct node *node, const char *folder, char *why, size_
 static int map_state(int file, struct node **out) {
     if (ftruncate(file, (off_t)sizeof(struct node)) < 0)
         return -errno;
-    /* Most of it is never touched. The kernel does not reserve memory for a file; qemu's user mode would. */
+    /* Most of it is never touched. The kernel does not reserve memory for a file; qemu's user mode
+     * would. */
     void *memory = mmap(NULL, sizeof(struct node), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory == MAP_FAILED)
@@ -203,9 +204,9 @@ int node_join(struct node *node) {
     return (int)index;
 }
 
-/* The mutex of a dead process can be taken; that of a living one is busy. Unlocked without having
- * been made consistent it says ENOTRECOVERABLE from then on, which also tells that the owner died,
- * in case the one who found out dies too before it has cleared the slot. */
+/* The mutex of a dead process can be taken; that of a live one is busy. Unlocked without having
+ * been made consistent, it returns ENOTRECOVERABLE from then on. That also shows that the owner
+ * died, in case the process that found out dies too before it has cleared the slot. */
 static bool has_died(struct slot *slot) {
     int result = pthread_mutex_trylock(&slot->life);
     if (result == EOWNERDEAD)
@@ -224,7 +225,7 @@ void node_reap(struct node *node) {
         node->slot_limit--;
 }
 
-/* Clears the parts that were used, not the whole: a slot is large and mostly untouched. */
+/* Clears only the parts that were used: a slot is large and mostly untouched. */
 void node_clear_slot(struct node *node, uint32_t index) {
     struct slot *slot = &node->slots[index];
     for (uint32_t i = 0; i < slot->queue_limit; i++) {
@@ -248,7 +249,7 @@ void node_clear_slot(struct node *node, uint32_t index) {
     slot->host_blocks = slot->doomed = 0;
     slot->host_limit = slot->cgroup = slot->cgroup_limit = slot->cgroup_bytes = 0;
     slot->pid = 0;
-    /* Only now: whoever is killed before this leaves a slot that is still known to be dead. */
+    /* Last: a process that is killed before this leaves a slot that is still known to be dead. */
     __atomic_store_n(&slot->in_use, 0, __ATOMIC_RELEASE);
     recount(node);
 }

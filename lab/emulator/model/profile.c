@@ -94,7 +94,7 @@ static bool parse_number(const char *value, uint64_t *number) {
     char *end;
     errno = 0;
     *number = strtoull(value, &end, 10);
-    return !errno && !*end && *value >= '0' && *value <= '9'; /* it would take a sign, and blanks */
+    return !errno && !*end && *value >= '0' && *value <= '9'; /* strtoull accepts sign and blanks */
 }
 
 static bool read_number(struct reading *r, const char *key, const char *value) {
@@ -158,7 +158,7 @@ static bool read_line(struct reading *r, char *line) {
     return known;
 }
 
-/* The model divides by these, or waits for them to be more than nothing. */
+/* The model divides by these, or would wait forever if they were 0. */
 static const char *zero_of(const struct gpu_profile *gpu) {
     const struct {
         const char *key;

@@ -1,10 +1,10 @@
-/* Working out again what is derived from what is primary (see state.h). */
+/* Recomputes derived state from primary state (see state.h). */
 #include "recover.h"
 
 #include "activity.h"
 #include "chunks.h"
 
-/* What is derived of one process: of each GPU, and of the host. */
+/* The derived state of one process: for each GPU, and for the host. */
 struct tally {
     uint32_t resident[MAX_GPUS], chunks[MAX_GPUS];
     uint32_t host_blocks;
@@ -110,7 +110,7 @@ static bool activity_differs(const struct node *node) {
     return pending != listed;
 }
 
-/* One number of a GPU that is derived, by name. */
+/* The name of a derived number of a GPU that is wrong, or NULL. */
 static const char *gpu_difference(struct node *node, uint32_t g) {
     struct gpu *gpu = &node->gpus[g];
     uint64_t plain = gpu->plain_bytes, contexts = gpu->context_bytes;
@@ -145,7 +145,7 @@ static const char *host_difference(struct node *node) {
     return before != node->host_blocks ? "host_blocks" : NULL;
 }
 
-/* Everything on a GPU fits in it, unless something was counted twice. */
+/* Everything on a GPU fits, unless something was counted twice. */
 static const char *room_difference(const struct gpu *gpu) {
     uint64_t held = gpu->plain_bytes + gpu->context_bytes +
                     ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;

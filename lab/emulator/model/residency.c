@@ -1,19 +1,19 @@
-/* Which blocks of managed memory are where, and who has to give a chunk up when a GPU is full.
+/* The places of the blocks of managed memory, and the choice of a victim when a GPU is full.
  *
  * All rules but the last are the published driver's:
  *  - A block that has left for the host keeps its chunk, unused, and uses it again when it returns
- *    (block_clear_resident_processor). It goes back when the range is freed, the process ends or
- *    somebody takes it.
- *  - Chunks come from the allocator that plain memory comes from as well, 64 at a time, or as many as
- *    there are. What is not needed at once waits for the next block of any process, and counts as
- *    used (alloc_root_chunk). So free memory does not rise when managed memory is moved out.
- *  - Who needs one takes, in this order: its own; one that waits; new ones; an unused one of any
- *    block; the one whose block was served longest ago (pick_root_chunk_to_evict). The blocks are
- *    those of any process.
- *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait. What
- *    was freed is not theirs before it is zero (scrub.c).
+ *    (block_clear_resident_processor). The chunk is freed with the range or the process, or when it
+ *    is taken for another block.
+ *  - Chunks come from the same allocator as plain memory, 64 at a time, or as many as there are.
+ *    Chunks that are not needed at once wait for the next block of any process, and count as used
+ *    (alloc_root_chunk). So free memory does not rise when managed memory is moved out.
+ *  - A block that needs a chunk takes, in this order: its own; one that waits; new ones; an unused
+ *    one of any block; the one whose block was served longest ago (pick_root_chunk_to_evict). The
+ *    blocks are those of any process.
+ *  - Plain memory and contexts evict in the same order (uvm_pmm_gpu_pma_evict_pages), and wait.
+ *    They cannot have freed memory before it is zero (scrub.c).
  *  - Evicted blocks are not mapped for the CPU (uvm_va_block_evict_chunks).
- *  - Assumed: what waits goes back when no process has a context on the GPU any more. */
+ *  - Assumed: waiting chunks are freed when no process has a context on the GPU any more. */
 #include "residency.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void count_block(struct node *node, uint32_t slot, uint8_t location, int 
     node->gpus[g].resident_blocks += (uint32_t)by;
 }
 
-/* The chunk that the block had is in the other list from now on. */
+/* The block's chunk is in the other list from now on. */
 static void relocate(struct node *node, uint32_t slot, uint32_t index, uint8_t to) {
     struct block *block = &node->slots[slot].blocks[index];
     uint8_t from = block->location;
@@ -60,7 +60,7 @@ static void relocate(struct node *node, uint32_t slot, uint32_t index, uint8_t t
         chunk_list(node, slot, index, to - LOCATION_GPU);
 }
 
-/* What came in over the bus of one GPU, and what left by another's or the same. */
+/* Counts a block that came in over the bus of one GPU, or left over the bus of another. */
 static void count_move(struct node *node, uint32_t slot, uint8_t from, uint8_t to) {
     if (to >= LOCATION_GPU) {
         node->gpus[to - LOCATION_GPU].in_bytes += BLOCK_BYTES;
@@ -93,7 +93,7 @@ int block_send(struct node *node, uint32_t slot, uint32_t index, enum copies cop
     return 0;
 }
 
-/* Takes a chunk away from whoever has it longest. `until` gets the end of the copies out of it. */
+/* Takes the oldest unused chunk, else the oldest used one. `until`: the end of its copies out. */
 static int take_away(struct node *node, uint32_t gpu, enum copies copies, uint64_t *until) {
     struct listed victim;
     if (chunk_oldest(node, gpu, CHUNK_UNUSED, &victim)) {
@@ -164,7 +164,7 @@ void block_put(struct node *node, uint32_t slot, uint32_t index, uint8_t locatio
     relocate(node, slot, index, location);
 }
 
-/* Room for bytes that cannot be evicted themselves. */
+/* Makes room for bytes that cannot be evicted themselves. */
 static int make_room(struct node *node, uint32_t g, uint64_t bytes, struct room *room) {
     struct gpu *gpu = &node->gpus[g];
     uint64_t pinned = gpu->plain_bytes + gpu->context_bytes + gpu->stolen_bytes;

@@ -1,10 +1,10 @@
-/* Memory that was given back, and is not zero yet.
+/* Freed memory that is not zero yet.
  *
- * Published driver (pmaFreePages, pmaAllocatePages, scrubCheckAndWaitForSize): freed pages count as free
- * at once, and a copy engine zeroes them in the background. An allocation takes pages that are zero, and
- * evicts managed memory for it; if both do not suffice it waits for the scrubber, for as much as it
- * lacks, and then tries once more, without evictions. Inferred: zeroing takes bytes / bandwidth. Assumed:
- * it slows nobody down, and chunks of managed memory are not scrubbed. */
+ * Published driver (pmaFreePages, pmaAllocatePages, scrubCheckAndWaitForSize): freed pages count as
+ * free at once, and a copy engine zeroes them in the background. An allocation takes pages that are
+ * zero, and evicts managed memory. If both do not suffice, it waits until the scrubber has zeroed
+ * the rest, and then tries once more, without evictions. Inferred: zeroing takes bytes / bandwidth.
+ * Assumed: it slows no other work, and chunks of managed memory are not scrubbed. */
 #include "scrub.h"
 
 #include "residency.h"

@@ -1,11 +1,11 @@
 /* The state of an emulated node: everything its processes share, in one mapped file.
  *
  * Rules that keep it usable when a process is killed at any instruction:
- *  - Everything is changed under node.lock, a robust mutex; whoever finds it abandoned runs
- *    node_recover(), which recounts what is derived from what is primary.
+ *  - Everything is changed under node.lock, a robust mutex. A process that finds it abandoned runs
+ *    node_recover(), which recomputes derived state from primary state.
  *  - Primary are: the slot of a process, its counters of bytes, its queues, its blocks and their
- *    chunks, and the surplus of a GPU. Derived (and marked so) are: totals, the lists of chunks, the
- *    lists of active queues.
+ *    chunks, and the surplus of a GPU. Derived (and marked so) are: totals, the lists of chunks,
+ *    the lists of active queues.
  *  - There are no pointers and no linked lists in here, only arrays and indices.
  *  - A process is alive as long as its worker thread holds slot.life, a robust mutex too.
  *
@@ -27,7 +27,7 @@ enum {
     REFERENCE_SLOTS = 2048,
     MAX_RANGES = 32768,      /* managed allocations per process (small ones share a block) */
     MAX_BLOCKS = 1 << 19,    /* 1 TiB of managed memory per process */
-    LISTED_CHUNKS = 1 << 21, /* room in a list of chunks; half as many can be there at a time */
+    LISTED_CHUNKS = 1 << 21, /* room in a list of chunks, of which at most half are valid */
     BUSY_BUCKETS = 64,
     NAME_BYTES = 64,
 };
@@ -39,8 +39,8 @@ enum {
 /* Where a block of managed memory is. A GPU's number is its index + LOCATION_GPU. */
 enum location { LOCATION_NOWHERE = 0, LOCATION_HOST = 1, LOCATION_GPU = 2 };
 
-/* What a block has on the host. Pages stay until the range is freed, also while the block is on a
- * GPU (published driver: callers of uvm_cpu_chunk_free). */
+/* The host side of a block. Pages stay until the range is freed, even while the block is on a GPU
+ * (published driver: callers of uvm_cpu_chunk_free). */
 enum host_flags {
     HOST_PAGES = 1,
     HOST_MAPPED = 2, /* the CPU can reach them without a fault */
@@ -55,7 +55,7 @@ struct block {
     uint8_t host;         /* flags */
     uint8_t arriving;     /* copies to the GPU that are queued and not done */
     uint8_t busy_gpu;
-    uint64_t busy_until; /* its chunk is still copied from until that GPU's out_done is here */
+    uint64_t busy_until; /* its chunk is being copied out until that GPU's out_done is here */
 };
 
 /* A run of blocks that was allocated together and is used together. */
@@ -76,7 +76,7 @@ struct reference {
 
 enum operation_kind {
     OPERATION_MARKER,   /* nothing to do: an event */
-    OPERATION_WAIT,     /* until another queue has come to a ticket */
+    OPERATION_WAIT,     /* until another queue has reached a ticket */
     OPERATION_HOST,     /* until the process says it is done: a host function */
     OPERATION_WORK,     /* an amount of work on an engine: a kernel, a copy, a memset */
     OPERATION_PREFETCH, /* managed blocks to a place */
@@ -84,17 +84,17 @@ enum operation_kind {
 
 enum engine { ENGINE_COMPUTE, ENGINE_BUS_IN, ENGINE_BUS_OUT, ENGINE_FAULT, ENGINE_NONE };
 
-/* What the blocks of the current stretch will be when it is done. */
+/* The kind of the current stretch. */
 enum stretch {
     STRETCH_FIRST,    /* not begun */
     STRETCH_PLAIN,    /* the part of the work that touches no managed memory */
     STRETCH_RESIDENT, /* managed blocks that are on the GPU */
     STRETCH_REMOTE,   /* managed blocks read over the bus where they are */
     STRETCH_ARRIVING, /* blocks on their way to the target, by a fault */
-    STRETCH_WAITING,  /* for a copy that somebody else has queued */
+    STRETCH_WAITING,  /* for a copy that another operation has queued */
 };
 
-/* How far the thread is that carries a prefetch out; see migrate.c. */
+/* The progress of the thread that carries out a prefetch; see migrate.c. */
 enum pass { PASS_TRANSFER, PASS_AGAIN, PASS_OVER };
 
 enum operation_flags {
@@ -105,17 +105,17 @@ enum operation_flags {
         8, /* a kernel that spins: on the engine until its process says that it ends */
 };
 
-/* The amount of such a kernel: it never comes to its end by itself. */
+/* The amount of such a kernel: it never ends by itself. */
 #define UNTIL_TOLD_NS ((uint64_t)1 << 62)
 
 struct operation {
     uint8_t kind;
     uint8_t engine;
     uint8_t flags;
-    uint8_t target; /* where blocks are going: a location. A prefetch begins with it */
+    uint8_t target; /* the location that blocks go to. A prefetch begins with it */
     uint16_t references;
     uint8_t host_ready; /* a host function may run now */
-    uint8_t host_done;  /* and has; or a kernel that spins has seen what it spins for */
+    uint8_t host_done;  /* it has run; or the wait of a kernel that spins is over */
     uint8_t abandoned;  /* its context had died before it was done */
     uint32_t wait_queue;
     uint32_t across; /* a wait for another GPU's queue */
@@ -136,17 +136,17 @@ struct operation {
 
     /* Of a prefetch: the thread, and the copies to the GPU that follow it. */
     uint8_t pass;
-    uint8_t deferred; /* the stream had work: a thread of the driver's calls, not the program's */
+    uint8_t deferred; /* the stream had work: a thread of the driver calls, not the program's */
     uint8_t issued;   /* the call has returned; the GPU has the rest */
-    uint8_t again;    /* the second pass has sent something once more */
+    uint8_t again;    /* the second pass has sent a block again */
     uint8_t copy_walk;
     uint8_t copies_over;
     uint8_t awaits_gpu;
-    int32_t error; /* 0 or a negative errno, told to the caller */
+    int32_t error; /* 0 or a negative errno, returned to the caller */
     uint16_t copy_reference;
     uint32_t copy_block, copy_blocks;
     uint32_t blocks;      /* in all */
-    uint32_t to_issue;    /* that the first pass has still to come to */
+    uint32_t to_issue;    /* that the first pass has yet to reach */
     uint64_t awaits;      /* the thread waits until awaits_gpu's out_done is here; 0: it does not */
     uint64_t copy_awaits; /* the same for the copies, on the target */
     uint64_t last_copy;   /* out_queued after the last block that it sent to the host */
@@ -160,10 +160,10 @@ struct operation {
 struct queue {
     uint32_t in_use;
     uint8_t gpu;
-    uint8_t active; /* derived: stands in the GPU's list of queues with work */
+    uint8_t active; /* derived: is in the GPU's list of queues with work */
     int16_t priority;
     uint32_t context;   /* queues of one context run without switching */
-    uint32_t failed;    /* its context has died of a fault: nothing in it runs any more */
+    uint32_t failed;    /* its context has died of a fault: none of its work runs any more */
     uint64_t submitted; /* tickets given out; the ticket of an operation is its number + 1 */
     uint64_t completed; /* by the model */
     uint64_t reaped;    /* effects carried out by the process; their slots are free again */
@@ -173,7 +173,7 @@ struct queue {
     struct reference references[REFERENCE_SLOTS];
 };
 
-/* What one process has and has used of one GPU. */
+/* The part of one GPU that one process has and has used. */
 struct account {
     uint64_t plain_bytes;
     uint64_t context_bytes;
@@ -188,7 +188,7 @@ struct account {
     uint32_t busy_ns[BUSY_BUCKETS];     /* and the busy time in it */
 };
 
-/* What a process has and has to give back. Written by the process alone. */
+/* The resources that a process has yet to give back. Written by the process alone. */
 enum resource {
     RESOURCE_HANDLES,
     RESOURCE_MAPPINGS,
@@ -211,11 +211,11 @@ struct slot {
     uint32_t range_hint; /* none below is free */
     uint32_t block_limit;
     uint32_t host_blocks;  /* derived: blocks with host pages, each charged to this process */
-    uint32_t doomed;       /* has more host pages than it may: its own thread ends the process */
+    uint32_t doomed;       /* has too many host pages: its own thread ends the process */
     uint64_t host_limit;   /* bytes; 0: none (host.h) */
-    uint64_t cgroup;       /* which memory cgroup it is in; 0: none that limits it */
+    uint64_t cgroup;       /* its memory cgroup; 0: none that limits it */
     uint64_t cgroup_limit; /* bytes */
-    uint64_t cgroup_bytes; /* really used in it, as this process has seen last */
+    uint64_t cgroup_bytes; /* really used in it, as this process saw last */
     uint32_t resources[RESOURCES];
     struct account accounts[MAX_GPUS];
     struct queue queues[MAX_QUEUES];
@@ -226,7 +226,7 @@ struct slot {
     uint64_t chunks[MAX_GPUS][MAX_BLOCKS];
 };
 
-/* Chunks in the order in which they would be taken. What is no longer so is skipped (chunks.c). */
+/* Chunks in the order in which they would be taken. Outdated entries are skipped (chunks.c). */
 struct chunk_list {
     uint32_t head, tail;
     struct listed {
@@ -242,9 +242,9 @@ struct active_queue {
 
 struct gpu {
     struct gpu_profile profile;
-    uint64_t clock; /* the model has been worked out up to here */
+    uint64_t clock; /* the model has been advanced to here */
 
-    /* The compute engine: whose context is on it, and for how long. */
+    /* The compute engine: the context on it, and for how long. */
     uint32_t current_slot;
     uint32_t current_context;
     double slice_left;
@@ -255,22 +255,22 @@ struct gpu {
     uint32_t resident_blocks; /* derived */
     uint32_t chunks;          /* derived */
     uint32_t surplus;         /* chunks that the driver has taken in a batch and not used yet */
-    uint64_t stolen_bytes;    /* memory of somebody who is no process here (nvml/faults.h) */
-    uint64_t scrubbed_at;     /* all that is free will be zero (scrub.h) */
+    uint64_t stolen_bytes;    /* memory of an owner that is no process here (nvml/faults.h) */
+    uint64_t scrubbed_at;     /* all free memory will be zero (scrub.h) */
 
     /* Copies of managed memory to the host, one after the other, in bytes since the beginning. */
     uint64_t out_queued;
     double out_done;
 
-    /* What somebody has broken (nvml/faults.h). */
+    /* Injected faults (nvml/faults.h). */
     uint32_t is_lost, is_unsupported, needs_reset, last_xid;
-    uint64_t xids; /* how many there were */
+    uint64_t xids; /* number of them so far */
 
     uint64_t switches, faults, in_bytes, out_bytes, busy_total_ns;
     uint64_t evictions; /* blocks that were pushed out */
     uint64_t reclaims;  /* chunks that were taken from blocks which had left */
     uint64_t cancelled; /* batches of faults */
-    /* Of managed memory: by prefetches, faults and evictions. What programs copy is not in it. */
+    /* Of managed memory: by prefetches, faults and evictions. Copies of programs do not count. */
     uint64_t moved_in_bytes, moved_out_bytes, moving_ns;
     uint64_t busy_bucket[BUSY_BUCKETS];
     uint32_t busy_ns[BUSY_BUCKETS];
@@ -286,7 +286,7 @@ struct node {
     struct node_profile profile;
     pthread_mutex_t lock;
     uint64_t completions;
-    uint64_t services;      /* numbers of the order of service that were given out */
+    uint64_t services;      /* numbers given out for the order of service */
     uint32_t host_blocks;   /* derived */
     uint64_t calls_free_at; /* the lock that calls take one after the other (process/toll.h) */
     uint64_t last_reap;

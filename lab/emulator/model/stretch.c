@@ -1,10 +1,10 @@
 /* One operation as a sequence of stretches: parts that need one engine for one length of work.
  *
  * Work that touches only plain memory is a single stretch. Work on managed memory walks through its
- * blocks as the hardware would: runs of resident blocks cost what plain memory costs; a block that
- * is elsewhere is faulted in, slowly, one at a time, and on a full GPU somebody else's block leaves
- * first; a block that prefers the host is made there and read over the bus each time. Prefetches do
- * not walk this way: see migrate.c. */
+ * blocks as the hardware would. Runs of resident blocks cost what plain memory costs. Blocks that
+ * are elsewhere are faulted in, slowly, one by one, and on a full GPU another block leaves first. A
+ * block that prefers the host is made there and read over the bus each time. Prefetches do not work
+ * this way: see migrate.c. */
 #include "stretch.h"
 
 #include <errno.h>
@@ -51,9 +51,9 @@ static double bytes_of_run(const struct reference *reference, uint32_t run) {
     return run ? (double)reference->bytes * run / reference->blocks : 0;
 }
 
-/* Puts the block where it was going. After a crash in finish() the stretch may lie one further on
- * than it was, hence the check. A block that finds nothing to push out stays where it is, and is read
- * there; one that finds no page on the host for what has to leave is the end of its context. */
+/* Puts the block at its target. After a crash in finish() the stretch may lie one block further on,
+ * hence the check. If there is no block to push out, this one stays where it is, and is read there.
+ * If the host has no page for a block that has to leave, the context dies. */
 static void finish_arrival(const struct place *place, struct operation *operation) {
     const struct reference *reference = reference_here(place, operation);
     if (!range_of(place, reference) || operation->at_block >= reference->blocks)
@@ -90,7 +90,7 @@ static double block_ns(uint64_t bandwidth) {
     return (double)BLOCK_BYTES * 1e9 / (double)bandwidth;
 }
 
-/* How many blocks from here on have the same location and advice, and are complete. */
+/* The number of blocks from here on that have the same location and advice, and are complete. */
 static uint32_t run_length(const struct place *place, const struct reference *reference,
                            uint32_t from, uint32_t most) {
     const struct block *first = block_at(place, reference, from);
@@ -141,7 +141,7 @@ static bool begin_arrival(const struct place *place, struct operation *operation
     return true;
 }
 
-/* First touch: the block comes into being where it is wanted. */
+/* First touch: the block is created where it is wanted. */
 static bool begin_populating(const struct place *place, struct operation *operation,
                              uint32_t index) {
     const struct gpu_profile *profile = &place->node->gpus[place->gpu].profile;

@@ -17,11 +17,11 @@ struct place {
  * time. Returns false when the operation has no more. */
 bool stretch_next(const struct place *place, struct operation *operation);
 
-/* Is what a waiting operation waits for still to come? */
+/* Does a waiting operation still have to wait? */
 bool stretch_is_waiting(const struct place *place, const struct operation *operation);
 
-/* A reference of an operation by its number, and its range: NULL when that was freed meanwhile, even
- * if another range has its number now. */
+/* A reference of an operation by its number, and its range: NULL when that was freed meanwhile,
+ * even if another range has its number now. */
 const struct reference *reference_at(const struct place *place, const struct operation *operation,
                                      uint32_t number);
 const struct range *range_of(const struct place *place, const struct reference *reference);

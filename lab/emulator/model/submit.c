@@ -1,4 +1,4 @@
-/* Handing operations to the model, and how soon they can be done. */
+/* Handing operations to the model, and the earliest time of their end. */
 #include <string.h>
 
 #include "activity.h"
@@ -14,8 +14,8 @@ bool engine_has_room(const struct node *node, const struct queue *queue, uint32_
            queue->references_submitted - queue->references_done + references <= REFERENCE_SLOTS;
 }
 
-/* Does an operation depend on another GPU's clock? A prefetch does, if copies on another GPU's bus are
- * part of it. */
+/* Does an operation depend on another GPU's clock? A prefetch does, if copies on another GPU's bus
+ * are part of it. */
 static bool reaches_across(const struct node *node, const struct slot *slot,
                            const struct queue *queue, const struct operation *operation) {
     if (operation->kind == OPERATION_WAIT)
@@ -45,7 +45,7 @@ uint64_t engine_submit(struct node *node, uint32_t slot_index, uint32_t queue_in
     const struct gpu *gpu = &node->gpus[queue->gpu];
     struct operation *place = &queue->operations[queue->submitted % QUEUE_SLOTS];
     *place = *operation;
-    /* Noted now: a queue may serve another GPU by the time it is no longer waited for. */
+    /* Noted now: the queue may serve another GPU by the time the wait is over. */
     place->across = reaches_across(node, slot, queue, operation);
     if (operation->kind == OPERATION_PREFETCH) {
         place->deferred = queue->completed < queue->submitted;

@@ -4,7 +4,7 @@
 /* A board without work turns its clocks down to about a fifth. */
 enum { IDLE_DIVISOR = 5 };
 
-/* The two performance states that the model knows: all, and resting. */
+/* The two performance states of the model: full speed, and idle. */
 #define FULL_STATE NVML_PSTATE_0
 #define IDLE_STATE NVML_PSTATE_8
 
@@ -110,7 +110,7 @@ nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, nvmlPs
 ANSWER(nvmlDeviceGetPerformanceState, nvmlPstates_t, utilization(&look) ? FULL_STATE : IDLE_STATE);
 ANSWER(nvmlDeviceGetPowerState, nvmlPstates_t, utilization(&look) ? FULL_STATE : IDLE_STATE);
 
-/* Being idle is the only reason for low clocks here. */
+/* Idleness is the only reason for low clocks here. */
 #define REASONS (utilization(&look) ? nvmlClocksEventReasonNone : nvmlClocksEventReasonGpuIdle)
 ANSWER(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, REASONS);
 ANSWER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, REASONS);

@@ -1,4 +1,4 @@
-/* Error correction: on, and it never had anything to correct. */
+/* Error correction: on, with no errors ever. */
 #include <string.h>
 
 #include "look.h"

@@ -1,7 +1,7 @@
 /* NVML results as text. */
 #include <nvml.h>
 
-/* The compiler warns when the header has a result that is missing here, since there is no default. */
+/* There is no default, so the compiler warns if a result of the header is missing here. */
 const char *nvmlErrorString(nvmlReturn_t result) {
     switch (result) {
     case NVML_SUCCESS: return "success";

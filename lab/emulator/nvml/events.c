@@ -1,4 +1,4 @@
-/* Sets of events. The only thing that happens to an emulated GPU is an XID (faults.h). */
+/* Sets of events. The only event of an emulated GPU is an XID (faults.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@ enum { PAUSE_NS = 5000000 };
 /* NVML leaves the type open. */
 struct nvmlEventSet_st {
     unsigned long long types[MAX_GPUS];
-    uint64_t seen[MAX_GPUS]; /* how many XIDs have been told of */
+    uint64_t seen[MAX_GPUS]; /* number of XIDs reported */
 };
 
 #define SUPPORTED                                                                                  \
@@ -44,7 +44,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
     return NVML_SUCCESS;
 }
 
-/* Of several XIDs that came at once, the last one is told. */
+/* Of several XIDs that came at once, the last one is reported. */
 static nvmlReturn_t take_event(nvmlEventSet_t set, bool arguments_are_good, nvmlEventData_t *data) {
     LOOK_AT_NODE(arguments_are_good);
     for (uint32_t i = 0; i < look.node->profile.gpu_count; i++) {
@@ -68,8 +68,8 @@ static uint64_t real_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps with no lock held. The caller's patience is in real time, whatever the node's speed; a
- * signal ends the wait, as the header says. */
+/* Sleeps without a lock. The caller's timeout is in real time at any speed of the node. A signal
+ * ends the wait, as the header says. */
 static nvmlReturn_t wait_for_event(nvmlEventSet_t set, bool arguments_are_good,
                                    nvmlEventData_t *data, unsigned int timeout_ms) {
     uint64_t end = real_ns() + (uint64_t)timeout_ms * 1000000u;

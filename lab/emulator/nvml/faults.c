@@ -1,4 +1,4 @@
-/* Breaking an emulated GPU, and mending it. */
+/* Breaking an emulated GPU, and repairing it. */
 #include "faults.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The numbered fields of a GPU: those that have a meaning here. Monitors ask for dozens and expect
- * to be refused most of them, one by one. */
+/* The numbered fields of a GPU that have a meaning here. Monitors ask for dozens, and expect a
+ * refusal for most of them, one by one. */
 #include "power.h"
 #include "utilization.h"
 

@@ -1,4 +1,4 @@
-/* Names and numbers of a GPU: who it is and what it is made of. */
+/* Names and numbers of a GPU: its identity and its parts. */
 #include "identity.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char *serial, unsigned int
     return give_text(serial, length, own);
 }
 
-/* Real boards have a part number and firmware versions. These keep their form and say nothing. */
+/* Real boards have a part number and firmware versions. These have the form, but no meaning. */
 nvmlReturn_t nvmlDeviceGetBoardPartNumber(nvmlDevice_t device, char *number, unsigned int length) {
     LOOK_AT_GPU(device, number);
     return give_text(number, length, "900-00000-0000-000");

@@ -29,8 +29,8 @@ static void append(struct json *json, const char *text) {
     json->length += bytes;
 }
 
-/* The name of a process can hold any byte; whatever is not plain ASCII is written by its number, so
- * that the text is always valid. */
+/* The name of a process can hold any byte. Bytes that are not plain ASCII are written as numbers,
+ * so that the text is always valid. */
 static void append_quoted(struct json *json, const char *value) {
     append(json, "\"");
     for (const unsigned char *c = (const unsigned char *)value; *c; c++) {

@@ -10,7 +10,7 @@ struct json {
     char *text; /* to be freed */
     size_t length, capacity;
     bool failed;   /* no memory: the text is not complete */
-    bool separate; /* something stands before the next value at this level */
+    bool separate; /* the next value at this level is not the first */
 };
 
 void json_open(struct json *json, const char *key, char bracket);

@@ -1,4 +1,4 @@
-/* The life of the library, and the way in for every call. */
+/* Initialisation and shutdown of the library, and the entry of every call. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@ struct nvmlDevice_st {
 };
 
 /* A call holds the lock for reading, so that a shutdown in another thread cannot unmap the node
- * under its feet. */
+ * meanwhile. */
 static struct {
     pthread_rwlock_t lock;
-    unsigned int initialised; /* how often, less the shutdowns */
+    unsigned int initialised; /* number of initialisations, less the shutdowns */
     struct node *node;
     struct nvmlDevice_st devices[MAX_GPUS];
 } library = {.lock = PTHREAD_RWLOCK_INITIALIZER};
@@ -29,7 +29,7 @@ static nvmlReturn_t attach(void) {
     return result == -EACCES ? NVML_ERROR_NO_PERMISSION : NVML_ERROR_DRIVER_NOT_LOADED;
 }
 
-/* None of the flags makes a difference: there is always a GPU, and attaching to it costs nothing. */
+/* The flags make no difference: there is always a GPU, and attaching to it costs nothing. */
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     (void)flags;
     pthread_rwlock_wrlock(&library.lock);
@@ -60,7 +60,7 @@ nvmlDevice_t handle_of(uint32_t index) {
     return &library.devices[index];
 }
 
-/* Compared with every handle rather than followed: a caller may pass anything. */
+/* Compared with every handle and never dereferenced: a caller may pass anything. */
 uint32_t index_of(const struct look *look, nvmlDevice_t device) {
     for (uint32_t i = 0; i < look->node->profile.gpu_count; i++)
         if (device == &library.devices[i])

@@ -1,8 +1,8 @@
-/* How an NVML call gets to see the node: initialised, with good arguments, and with the lock held.
+/* The access of an NVML call to the node: initialised, with good arguments, and with the lock held.
  *
  * A call begins with LOOK_AT_GPU or LOOK_AT_NODE. That line declares `look`, returns from the
- * function with the documented error if there is one, and gives the locks back at the end of the
- * function whichever way it is left. */
+ * function with the documented error if there is one, and releases the locks however the function
+ * is left. */
 #ifndef NVSHARE_EMULATOR_NVML_LOOK_H
 #define NVSHARE_EMULATOR_NVML_LOOK_H
 
@@ -14,17 +14,17 @@
 
 struct look {
     nvmlReturn_t error;
-    struct node *node; /* NULL when there is an error */
-    struct gpu *gpu;   /* NULL when looking at the node as a whole */
+    struct node *node; /* NULL on an error */
+    struct gpu *gpu;   /* NULL for the node as a whole */
     uint32_t index;
-    uint64_t now; /* emulated ns, up to which the model has been worked out */
+    uint64_t now; /* emulated ns, to which the model has been advanced */
 };
 
 struct look look_at_gpu(nvmlDevice_t device, bool arguments_are_good);
 struct look look_at_node(bool arguments_are_good);
 void look_away(struct look *look);
 
-/* The handle of a GPU, and back: the index, or NO_INDEX for what is no handle of this node. */
+/* The handle of a GPU, and back: the index, or NO_INDEX if it is no handle of this node. */
 nvmlDevice_t handle_of(uint32_t index);
 uint32_t index_of(const struct look *look, nvmlDevice_t device);
 
@@ -48,8 +48,8 @@ uint32_t index_of(const struct look *look, nvmlDevice_t device);
     }                                                                                              \
     struct look
 
-/* A whole function that a board of this kind does not have. That is an answer, not a gap in the
- * emulator, so nothing is said on stderr. */
+/* A whole function that a board of this kind does not support. That is an answer, not a gap in the
+ * emulator, so nothing is printed to stderr. */
 /* clang-format off */
 #define REFUSE(function, arguments_are_good, ...)                                                  \
     _Pragma("GCC diagnostic push")                                                                 \

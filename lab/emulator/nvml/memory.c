@@ -1,5 +1,5 @@
-/* How much memory a GPU has and how much of it is taken. It agrees with cuMemGetInfo, which knows
- * nothing of what the driver keeps for itself. */
+/* The memory of a GPU, and the used part of it. It agrees with cuMemGetInfo, which does not include
+ * the part that the driver keeps for itself. */
 #include "look.h"
 #include "model/residency.h"
 
@@ -11,7 +11,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) 
     return NVML_SUCCESS;
 }
 
-/* Version 2 tells the driver's share apart from what is used. */
+/* Version 2 reports the driver's share separately from the used memory. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
     LOOK_AT_GPU(device, memory);
     if (memory->version != nvmlMemory_v2)

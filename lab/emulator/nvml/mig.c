@@ -1,4 +1,4 @@
-/* Slicing a GPU in hardware: boards of the A100's class could, none is sliced, and others cannot. */
+/* MIG: boards of the A100's class support it, but none is divided. Other boards do not. */
 #include "look.h"
 
 static bool could_be_sliced(const struct gpu_profile *profile) {

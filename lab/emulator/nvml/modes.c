@@ -1,4 +1,4 @@
-/* The switches of a GPU. Nobody turns them here, so each has one position. */
+/* The modes of a GPU. They cannot be changed here, so each has one value. */
 #include "look.h"
 
 ANSWER(nvmlDeviceGetPersistenceMode, nvmlEnableState_t, NVML_FEATURE_ENABLED);
@@ -8,7 +8,7 @@ ANSWER(nvmlDeviceGetDisplayActive, nvmlEnableState_t, NVML_FEATURE_DISABLED);
 ANSWER(nvmlDeviceGetVirtualizationMode, nvmlGpuVirtualizationMode_t,
        NVML_GPU_VIRTUALIZATION_MODE_NONE);
 
-/* Accounting of processes after their end: could be switched on, and is off. */
+/* Accounting of processes after their end: supported, and off. */
 enum { ACCOUNTED_PROCESSES = 4000 };
 ANSWER(nvmlDeviceGetAccountingMode, nvmlEnableState_t, NVML_FEATURE_DISABLED);
 ANSWER(nvmlDeviceGetAccountingBufferSize, unsigned int, ACCOUNTED_PROCESSES);
@@ -30,7 +30,7 @@ nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyTyp
     return NVML_SUCCESS;
 }
 
-/* Of Windows, of older boards, and of firmware that does not exist. */
+/* Features of Windows, of older boards, and of firmware that does not exist. */
 REFUSE(nvmlDeviceGetDriverModel, now || later, nvmlDriverModel_t *now, nvmlDriverModel_t *later);
 REFUSE(nvmlDeviceGetDriverModel_v2, now || later, nvmlDriverModel_t *now, nvmlDriverModel_t *later);
 REFUSE(nvmlDeviceGetGpuOperationMode, (now && later), nvmlGpuOperationMode_t *now,

@@ -1,4 +1,4 @@
-/* Where a GPU sits on the bus, and what its link can do. */
+/* The place of a GPU on the bus, and the capabilities of its link. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ static nvmlPciInfo_t pci_info(const struct gpu_profile *profile) {
     return info;
 }
 
-/* The struct has grown twice. A program that was compiled for an older one has no room for what
- * came later, so each version writes as far as its struct went. */
+/* The struct has grown twice. A program that was compiled for an older one has no room for the new
+ * fields, so each version writes no more than its own struct. */
 static nvmlReturn_t give_pci_info(nvmlDevice_t device, nvmlPciInfo_t *pci, size_t bytes) {
     LOOK_AT_GPU(device, pci);
     nvmlPciInfo_t info = pci_info(&look.gpu->profile);

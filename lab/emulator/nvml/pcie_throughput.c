@@ -1,7 +1,7 @@
-/* How fast bytes go over the bus: the difference between two readings of the model's counters. */
+/* The throughput of the bus: the difference between two readings of the model's counters. */
 #include "look.h"
 
-/* The driver counts over 20 ms, and so do we, or over the time since the last question if that is
+/* The driver counts over 20 ms, and so do we, or over the time since the last query if that is
  * longer. */
 #define INTERVAL_NS UINT64_C(20000000)
 

@@ -1,4 +1,4 @@
-/* What a GPU draws, and what it may draw. */
+/* The power that a GPU draws, and its limit. */
 #include "power.h"
 
 #include "utilization.h"
@@ -7,7 +7,7 @@ unsigned int power_mw(const struct gpu *gpu, unsigned int percent) {
     return (unsigned int)between(gpu->profile.power_idle_mw, gpu->profile.power_limit_mw, percent);
 }
 
-/* mW times ns overflows within hours; mW times µs does not in a lifetime. */
+/* mW times ns overflows within hours; mW times µs does not within a lifetime. */
 static unsigned long long milliwatts_for(uint64_t milliwatts, uint64_t ns) {
     return milliwatts * (ns / 1000) / 1000000;
 }
@@ -23,7 +23,7 @@ unsigned long long energy_mj(const struct look *look) {
 ANSWER(nvmlDeviceGetPowerUsage, unsigned int, power_mw(look.gpu, utilization(&look)));
 ANSWER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, energy_mj(&look));
 
-/* Nobody can set a limit, so there is but one. */
+/* The limit cannot be set, so there is only one. */
 ANSWER(nvmlDeviceGetPowerManagementLimit, unsigned int, look.gpu->profile.power_limit_mw);
 ANSWER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned int, look.gpu->profile.power_limit_mw);
 ANSWER(nvmlDeviceGetEnforcedPowerLimit, unsigned int, look.gpu->profile.power_limit_mw);

@@ -1,4 +1,4 @@
-/* What a GPU draws, as a straight line between idle and the limit. */
+/* The power that a GPU draws: linear between idle and the limit. */
 #ifndef NVSHARE_EMULATOR_NVML_POWER_H
 #define NVSHARE_EMULATOR_NVML_POWER_H
 

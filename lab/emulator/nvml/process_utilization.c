@@ -1,4 +1,4 @@
-/* How busy each process kept a GPU: its mean over the samples that the caller has not seen. */
+/* The utilisation of a GPU by each process: its mean over the samples new to the caller. */
 #include "utilization.h"
 
 /* The driver keeps about a second of samples. */
@@ -14,7 +14,7 @@ struct shares {
     struct share list[MAX_PROCESSES];
 };
 
-/* How many samples, beginning with the newest, are newer than `seen`. */
+/* The number of samples that are newer than `seen`. */
 static uint32_t unseen(const struct look *look, unsigned long long seen) {
     uint32_t samples = 0;
     while (samples < KEPT && sample_time(look, LATENESS + samples) > seen)

@@ -1,4 +1,4 @@
-/* Who is on a GPU and with how much memory. */
+/* The processes on a GPU, and their memory. */
 #include "look.h"
 
 struct user {
@@ -11,8 +11,8 @@ struct users {
     struct user list[MAX_PROCESSES];
 };
 
-/* Contexts with their code, and plain memory. Managed memory is left out: it belongs to no object of the
- * process that could be added up (published driver: gpuFindClientInfoWithPidIterator). */
+/* Contexts with their code, and plain memory. Managed memory is left out: it belongs to no object
+ * of the process that could be added up (published driver: gpuFindClientInfoWithPidIterator). */
 static unsigned long long bytes_of(const struct account *account) {
     return account->plain_bytes + account->context_bytes;
 }
@@ -28,7 +28,7 @@ static void list_users(const struct look *look, struct users *users) {
     }
 }
 
-/* Sets the count to what there is. Returns whether there is room for it. */
+/* Sets the count to the number of users. Returns whether there is room for them. */
 static bool fits(const struct users *users, unsigned int *count) {
     unsigned int room = *count;
     *count = users->count;
@@ -89,7 +89,7 @@ nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
     return NVML_SUCCESS;
 }
 
-/* Nothing draws, and nothing goes through MPS. */
+/* There are no graphics processes, and none that use MPS. */
 static nvmlReturn_t nobody(nvmlDevice_t device, unsigned int *count) {
     LOOK_AT_GPU(device, count);
     *count = 0;

@@ -1,4 +1,4 @@
-/* What a node knows of itself, as JSON. */
+/* The state of a node, as JSON. */
 #include "report.h"
 
 #include <stdio.h>

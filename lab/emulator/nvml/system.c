@@ -1,4 +1,4 @@
-/* What NVML says of the machine as a whole. */
+/* The NVML queries about the machine as a whole. */
 #include <cuda.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *info, unsig
     return give_text(info->branch, room, EMULATED_DRIVER_BRANCH);
 }
 
-/* This and the next are the questions that NVML answers without having been initialised. */
+/* NVML answers this query and the next without having been initialised. */
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length) {
     if (!version)
         return NVML_ERROR_INVALID_ARGUMENT;

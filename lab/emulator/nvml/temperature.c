@@ -1,8 +1,8 @@
-/* How warm a GPU is: between the profile's idle and busy temperatures, by utilisation. There are no
- * fans; boards for servers are cooled by the server. */
+/* The temperature of a GPU: between the profile's idle and busy temperatures, by utilisation. There
+ * are no fans; boards for servers are cooled by the server. */
 #include "utilization.h"
 
-/* How far above its usual temperature under load a board begins to protect itself, in °C. */
+/* The °C above its usual temperature under load at which a board begins to protect itself. */
 enum { ABOVE_BUSY_MAX = 15, ABOVE_BUSY_SLOWDOWN = 23, ABOVE_BUSY_SHUTDOWN = 26 };
 
 static int temperature(const struct look *look) {

@@ -5,7 +5,7 @@
 #include <nvml.h>
 #include <string.h>
 
-/* All of it with its zero, or nothing: that is what NVML promises. */
+/* All of it with its NUL, or nothing, as NVML promises. */
 static inline nvmlReturn_t give_text(char *to, unsigned int bytes, const char *text) {
     size_t needed = strlen(text) + 1;
     if (needed > bytes)

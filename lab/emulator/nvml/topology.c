@@ -1,4 +1,4 @@
-/* Who is near whom: every GPU is one hop over the host from every other, and all CPUs are near. */
+/* Topology: every GPU is one hop over the host from every other, and all CPUs are near. */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t one, nvmlDevice_t 
     return NVML_SUCCESS;
 }
 
-/* Hands out all GPUs but one; a count of zero only asks how many they are. */
+/* Returns all GPUs but one; a count of zero only queries their number. */
 static void give_handles(const struct look *look, uint32_t but, unsigned int *count,
                          nvmlDevice_t *devices) {
     unsigned int room = *count, found = 0;

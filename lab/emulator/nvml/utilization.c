@@ -1,4 +1,4 @@
-/* How busy a GPU is, as NVML sees it. */
+/* The utilisation of a GPU, as NVML reports it. */
 #include "utilization.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "model/node.h"
 
-/* What monitors call a sampling period. */
+/* The sampling period that monitors see. */
 enum { PERIOD_US = 100000 };
 
 static uint64_t unix_minus_monotonic_ns;
@@ -22,8 +22,8 @@ static void compare_clocks(void) {
     unix_minus_monotonic_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The clocks are compared once: each comparison comes out a little different, and a sample that
- * moves by a microsecond would be new again. */
+/* The clocks are compared once: each comparison gives a slightly different result, and a sample
+ * that moves by a microsecond would count as new. */
 uint64_t sample_time(const struct look *look, uint32_t age) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, compare_clocks);

@@ -1,4 +1,4 @@
-/* How busy a GPU is, as NVML sees it: in whole percent, and late. */
+/* The utilisation of a GPU, as NVML reports it: in whole percent, and late. */
 #ifndef NVSHARE_EMULATOR_NVML_UTILIZATION_H
 #define NVSHARE_EMULATOR_NVML_UTILIZATION_H
 
@@ -17,8 +17,8 @@ static inline uint64_t between(uint64_t idle, uint64_t busy, unsigned int percen
     return busy > idle ? idle + (busy - idle) * percent / 100 : idle;
 }
 
-/* Unix time in µs at the end of the tenth of a second with that age. A bucket keeps its time: who
- * asks for what is newer than it does not get it again. */
+/* Unix time in µs at the end of the tenth of a second with that age. A bucket keeps its time, so a
+ * query for newer samples does not return it again. */
 uint64_t sample_time(const struct look *look, uint32_t age);
 
 #endif

@@ -15,12 +15,12 @@ struct arena;
 
 struct arena *arena_create(uint64_t base, uint64_t bytes);
 
-/* Reserves `bytes`; `owner` is what arena_find() gives back. Returns the address, or 0 when there is
- * none. `chunks` gets how many chunks are newly in use by this, from `first_chunk` on. */
+/* Reserves `bytes`. arena_find() will return `owner`. Returns the address, or 0 if there is none.
+ * `chunks` gets the number of chunks that this newly uses, from `first_chunk` on. */
 uint64_t arena_allocate(struct arena *arena, uint64_t bytes, void *owner, uint32_t *first_chunk,
                         uint32_t *chunks);
 
-/* Gives an allocation back; `chunks` gets how many chunks are no longer in use. */
+/* Frees an allocation; `chunks` gets the number of chunks that are no longer in use. */
 void arena_release(struct arena *arena, uint64_t address, uint32_t *first_chunk, uint32_t *chunks);
 
 /* The owner of the allocation that contains an address, or NULL. */

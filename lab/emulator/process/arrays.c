@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs that give kernels another address every time must not make each of them slower than the one before. */
+/* The number is limited: a program may give each kernel a new address, and each slows the next. */
 enum { MOST_ARRAYS = 4096, FIRST_ARRAYS = 16 };
 
-/* How many begin at or below an address. */
+/* The number of arrays that begin at or below an address. */
 static unsigned rank(const struct arrays *arrays, uint64_t address) {
     unsigned low = 0, high = arrays->count;
     while (low < high) {

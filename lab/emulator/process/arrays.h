@@ -1,15 +1,15 @@
-/* Where arrays begin in reserved addresses, as far as anybody has told: addresses in their order. */
+/* The known beginnings of arrays in reserved addresses, sorted. */
 #ifndef NVSHARE_EMULATOR_ARRAYS_H
 #define NVSHARE_EMULATOR_ARRAYS_H
 
 #include <stdint.h>
 
 struct arrays {
-    uint64_t *begins; /* NULL: nobody has */
+    uint64_t *begins; /* NULL: none is known */
     unsigned count, capacity;
 };
 
-/* An array begins at an address. It is forgotten at once if there is no memory for it, or there are thousands. */
+/* Notes that an array begins at an address. Does nothing if memory is out, or after thousands. */
 void arrays_note(struct arrays *arrays, uint64_t address);
 
 /* The first one that begins above an address and below a limit; or the limit. */

@@ -1,9 +1,10 @@
-/* What a queue has come to and the GPU cannot end by itself: functions of the user's, and whoever waits for a
- * word of memory to change: a stream, or a kernel that spins.
+/* Operations at the head of a queue that the GPU cannot end by itself: host functions of the
+ * program, and streams or spinning kernels that wait for a word of memory to change.
  *
- * Functions have a thread of their own, and follow one another there (documented: those of streams without an order
- * between them may be serialised). One of them may wait for a call of another thread, and for what that gives the
- * GPU to do; so the worker goes on meanwhile. Words are looked at by the worker, again and again. */
+ * Functions have a thread of their own, and run there one by one (documented: those of streams
+ * without an order between them may be serialised). A function may wait for a call of another
+ * thread, and for the work that this call gives the GPU; so the worker goes on meanwhile. The
+ * worker polls words. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,7 +21,7 @@ static struct local_operation *local_head(struct worker *worker, uint32_t q) {
     return &worker->queues[q]->operations[completed % QUEUE_SLOTS];
 }
 
-/* With the node's lock held. A kernel has come to nothing before it was on the engine. */
+/* With the node's lock held. A kernel is not due before it has been on the engine. */
 static bool is_due(struct worker *worker, uint32_t q) {
     struct queue *queue = &driver_slot()->queues[q];
     const struct operation *head = head_of_queue(queue);
@@ -38,7 +39,7 @@ static bool is_function_due(struct worker *worker, uint32_t q) {
     return due;
 }
 
-/* A queue stays where it is until then, unless its context has died. */
+/* Until this is called the queue does not advance, unless its context has died. */
 static void is_over(uint32_t q, uint64_t number) {
     struct queue *queue = &driver_slot()->queues[q];
     node_lock(driver->node);
@@ -52,7 +53,7 @@ static bool run_functions(struct worker *worker) {
     for (uint32_t q = 0; q < driver_slot()->queue_limit; q++) {
         if (!is_function_due(worker, q))
             continue;
-        worker_pump(); /* what came before it in any stream is visible to it */
+        worker_pump(); /* earlier work in any stream must be visible to the function */
         uint64_t number = driver_slot()->queues[q].completed;
         const struct local_operation *local = local_head(worker, q);
         local->function(local->effect.data);
@@ -108,7 +109,7 @@ void attend_to_functions(struct worker *worker) {
     pthread_mutex_unlock(&worker->sleep);
 }
 
-/* Nobody carries effects out meanwhile, which would free what is looked at. */
+/* Holds `effects`, since carrying out an effect would free the data that `poll` reads. */
 static bool look(struct worker *worker, uint32_t q) {
     pthread_mutex_lock(&worker->effects);
     node_lock(driver->node);

@@ -62,7 +62,7 @@ bool context_exists(const struct CUctx_st *context) {
 
 CUresult context_error(const struct CUctx_st *context) {
     CUresult error = CUDA_SUCCESS;
-    if (!driver->some_failed) /* of an event, this is asked all the time */
+    if (!driver->some_failed) /* a fast path: every query of an event calls this */
         return error;
     driver_lock();
     for (const struct CUctx_st *c = driver->contexts; c; c = c->next)

@@ -12,13 +12,13 @@ struct function;
 
 struct capture; /* a capture under way; see ../api/capture.h */
 
-/* Where the last kernel of a stream began to touch the allocations it was given; see kernel_task.c. */
+/* Where the last kernel of a stream began to touch its allocations; see kernel_task.c. */
 enum { SWEEP_POINTERS = 16 };
 struct sweep {
     const struct function *function;
     unsigned count;
     struct {
-        uint64_t address, end; /* from where on, and where what it counts as touching ends */
+        uint64_t address, end; /* of the memory that it counts as touching */
     } pointer[SWEEP_POINTERS];
 };
 
@@ -42,14 +42,14 @@ struct CUctx_st {
     unsigned flags;
     bool primary;
     uint32_t users;  /* of a primary context */
-    CUresult failed; /* sticky error, returned by everything from then on */
+    CUresult failed; /* sticky error, returned by every later call */
     size_t limits[16];
     CUfunc_cache cache_config;
     CUsharedconfig shared_config;
     struct CUstream_st *legacy;
     struct CUstream_st *streams; /* all others, the per-thread ones too */
     struct allocation *allocations;
-    uint64_t code_bytes; /* of modules that are loaded into it */
+    uint64_t code_bytes; /* of its loaded modules */
     uint32_t peers;      /* one bit per GPU whose contexts this one may reach */
     struct CUctx_st *next;
 };
@@ -60,12 +60,12 @@ CUresult context_push(struct CUctx_st *context);
 struct CUctx_st *context_pop(void);
 void context_set(struct CUctx_st *context);
 
-/* Creation takes the profile's time; destruction drains and gives back everything it owns. */
+/* Creation takes the profile's time. Destruction drains, and frees everything it owns. */
 CUresult context_create(uint32_t gpu, unsigned flags, struct CUctx_st **out);
 void context_destroy(struct CUctx_st *context);
 CUresult context_synchronize(struct CUctx_st *context);
 
-/* The primary context of a GPU, made when first asked for; with a reference for the caller. */
+/* The primary context of a GPU, made by the first call; with a reference for the caller. */
 CUresult context_retain_primary(uint32_t gpu, struct CUctx_st **out);
 
 /* From now on every call in the context, by its number, returns this. */
@@ -74,15 +74,15 @@ void context_fail(uint32_t number, CUresult error);
 /* The sticky error of a context, if it exists and has one. */
 CUresult context_error(const struct CUctx_st *context);
 
-/* Is this a context that exists? */
+/* Does this context exist? */
 bool context_exists(const struct CUctx_st *context);
 
-/* Room on the GPU for code that is loaded into a context, and its end: the context is known by its
- * number, as it may be gone. */
+/* Takes and returns room on the GPU for code that is loaded into a context. The second names the
+ * context by its number, since it may be gone. */
 CUresult context_take_code(struct CUctx_st *context, uint64_t bytes);
 void context_give_code(uint32_t number, uint64_t bytes);
 
-/* Allocations that go when the context goes. With the driver's lock held. */
+/* Allocations that are freed with the context. With the driver's lock held. */
 void context_adopt(struct CUctx_st *context, struct allocation *allocation);
 void context_disown(struct CUctx_st *context, struct allocation *allocation);
 

@@ -1,4 +1,4 @@
-/* A copy as work for the model: which way it goes, what it costs, and the bytes themselves. */
+/* A copy as work for the model: its direction, its cost, and the bytes themselves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static uint64_t address_at(const struct copy_side *side, size_t layer, size_t ro
     return side->address + (layer * side->height + row) * side->pitch;
 }
 
-/* How many bytes from an address on are in one piece. */
+/* The bytes from an address on that are in one piece. */
 static size_t piece_at(uint64_t address, size_t wanted) {
     const struct allocation *allocation = memory_find(address);
     if (!allocation)
@@ -24,7 +24,7 @@ static size_t piece_at(uint64_t address, size_t wanted) {
     return rest < wanted ? rest : wanted;
 }
 
-/* A row may run over several mappings of physical memory that lie side by side. */
+/* A row may span several adjacent mappings of physical memory. */
 static void copy_row(uint64_t to, uint64_t from, size_t bytes) {
     while (bytes) {
         driver_lock();
@@ -57,7 +57,7 @@ enum side_kind { SIDE_HOST, SIDE_DEVICE, SIDE_MANAGED };
 
 static enum side_kind kind_of(uint64_t address, uint32_t *gpu) {
     const struct allocation *allocation = memory_find(address);
-    if (!allocation) /* reserved: something may be mapped there in time */
+    if (!allocation) /* reserved: it may be mapped before the copy runs */
         return reservation_find(address) ? SIDE_DEVICE : SIDE_HOST;
     if (allocation->kind == MEMORY_HOST || allocation->kind == MEMORY_REGISTERED)
         return SIDE_HOST;
@@ -65,8 +65,8 @@ static enum side_kind kind_of(uint64_t address, uint32_t *gpu) {
     return allocation->kind == MEMORY_MANAGED ? SIDE_MANAGED : SIDE_DEVICE;
 }
 
-/* Host to host over the CPU takes no time of the GPU's. Copies inside a GPU read and write its
- * memory. Copies between GPUs leave through the bus of the one whose stream it is. */
+/* A copy from host to host by the CPU takes no GPU time. Copies inside a GPU read and write its
+ * memory. Copies between GPUs leave through the bus of the GPU whose stream it is. */
 static void plan(const struct copy_task *copy, uint32_t gpu, struct operation *operation,
                  struct touch *touch) {
     const struct gpu_profile *profile = gpu_profile(gpu);

@@ -15,9 +15,9 @@
 struct driver *driver;
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool forked; /* a parent had initialised the driver: it is of no use here */
+static bool forked; /* a parent had initialised the driver, which is unusable here */
 
-/* As with the real driver, a child cannot use what its parent had set up. */
+/* As with the real driver, a child cannot use a driver that its parent had initialised. */
 static void after_fork_in_child(void) {
     forked = forked || driver;
     driver = NULL;

@@ -1,7 +1,7 @@
-/* The emulated driver inside one process: what its API functions share.
+/* The emulated driver inside one process: the state that its API functions share.
  *
  * One struct, one pointer to it. `lock` guards the process's own tables (contexts, streams,
- * allocations); it is held for short, and never while waiting for the GPU. The node's lock may be
+ * allocations). It is held briefly, and never while waiting for the GPU. The node's lock may be
  * taken inside it, not the other way round. */
 #ifndef NVSHARE_EMULATOR_DRIVER_H
 #define NVSHARE_EMULATOR_DRIVER_H
@@ -23,7 +23,7 @@ struct driver {
     uint32_t slot;
     bool model;        /* false: NVSHARE_EMULATOR_MODEL=off, everything is done at once */
     bool data;         /* false: bytes are not stored */
-    bool pages;        /* locked memory of the host has real pages */
+    bool pages;        /* page-locked host memory has real pages */
     int64_t kernel_ns; /* NVSHARE_EMULATOR_KERNEL_US: every kernel costs this; -1: not set */
     pthread_mutex_t lock;
     struct allocator *memory;
@@ -58,8 +58,8 @@ static inline const struct gpu_profile *gpu_profile(uint32_t gpu) {
     return &driver->node->gpus[gpu].profile;
 }
 
-/* CUDA_VISIBLE_DEVICES hides and reorders GPUs: a CUdevice is the program's number for one, a gpu is
- * the node's. */
+/* CUDA_VISIBLE_DEVICES hides and reorders GPUs: a CUdevice is the program's number of a GPU, a
+ * `gpu` is the node's number. */
 static inline bool device_exists(CUdevice device) {
     return device >= 0 && (uint32_t)device < driver->visible_count;
 }
@@ -73,7 +73,7 @@ static inline CUdevice device_of_gpu(uint32_t gpu) {
     return CU_DEVICE_INVALID;
 }
 
-/* Lets emulated time pass for the calling thread, for what the CPU side of a driver costs. */
+/* Lets emulated time pass for the calling thread: the cost of the CPU side of a driver. */
 void driver_pause(uint64_t emulated_ns);
 
 /* First line of an API function that needs no context. */

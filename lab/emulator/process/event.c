@@ -8,7 +8,7 @@
 #include "pool.h"
 #include "task.h"
 
-/* How often an event is looked at that another process has recorded. */
+/* The interval for polling an event that another process has recorded. */
 enum { GLANCE_US = 100 };
 
 static bool share(struct CUevent_st *event, const struct shared_event *import) {
@@ -86,8 +86,8 @@ CUresult queue_event_record(struct CUstream_st *stream, CUevent event, uint64_t 
         record->number = shared_event_record(&event->shared);
         driver_unlock();
     }
-    /* A recording that is asked for is pumped out by who asks, so it needs no worker; unless the one
-     * who asks is another process. */
+    /* The thread that queries a recording carries out its effect, so it needs no worker, unless
+     * another process may query it. */
     *ticket = stream_push(
         stream, (struct operation){.kind = OPERATION_MARKER}, NULL,
         (struct effect){.run = note_time, .data = record, .eager = event->shared.cell != NULL});

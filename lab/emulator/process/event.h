@@ -16,7 +16,7 @@ struct event_record {
     uint32_t queue;
     uint64_t ticket;
     uint64_t finished_at;
-    struct shared_event shared; /* as the event had it; without a cell: it is this process's own */
+    struct shared_event shared; /* a copy of the event's; without a cell: this process's own */
     uint64_t number;            /* of the recording, in the cell */
 };
 
@@ -26,11 +26,11 @@ struct CUevent_st {
     struct CUctx_st *context;
     struct event_record *record;   /* NULL: never recorded */
     struct capture_mark *captured; /* recorded in a stream that was being captured */
-    struct shared_event shared;    /* without a cell: it is this process's own */
-    bool is_import;                /* another process has made it */
+    struct shared_event shared;    /* without a cell: this process's own */
+    bool is_import;                /* made by another process */
 };
 
-/* An interprocess event is made, unless `import` is one that another process has made. */
+/* Creates an event. `import`, if given, is an interprocess event that another process has made. */
 CUresult event_create(struct CUctx_st *context, unsigned flags, const struct shared_event *import,
                       CUevent *out);
 void event_destroy(CUevent event);

@@ -6,7 +6,7 @@
 #include "reach.h"
 #include "task.h"
 
-/* Of a row, what is filled already is copied behind itself: one by one, elements take tens of times as long. */
+/* Doubles the filled part of a row by copying it: single elements take tens of times as long. */
 static void fill_row(unsigned char *bytes, const struct fill_task *fill, size_t size) {
     size_t done = fill->element_bytes;
     memcpy(bytes, &fill->value, done);
@@ -17,7 +17,7 @@ static void fill_row(unsigned char *bytes, const struct fill_task *fill, size_t 
     }
 }
 
-/* A row may run over several mappings that lie side by side; they end on multiples of an element. */
+/* A row may span several adjacent mappings; they end on multiples of an element. */
 static void fill_at(uint64_t address, const struct fill_task *fill) {
     size_t left = fill->width * fill->element_bytes;
     while (left) {
@@ -73,7 +73,7 @@ CUresult queue_fill(struct CUstream_st *stream, const struct fill_task *fill, ui
     driver_unlock();
     effect.eager = effect.run || effect.reach;
     struct operation operation = {.kind = OPERATION_WORK, .engine = ENGINE_COMPUTE};
-    if (effect.reach) /* whether there is memory yet or not */
+    if (effect.reach) /* even if there is no memory yet */
         touch.plain_bytes = bytes;
     operation.amount = (uint64_t)((double)touch.plain_bytes * 1e9 /
                                   (double)gpu_profile(stream->context->gpu)->bandwidth);

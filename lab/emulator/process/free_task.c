@@ -1,4 +1,4 @@
-/* A stream-ordered free: the memory goes back when the stream has come to it. */
+/* A stream-ordered free: the memory is freed when the stream reaches the task. */
 #include <stdlib.h>
 
 #include "../api/graph_memory.h"
@@ -21,12 +21,12 @@ static void free_now(void *data, uint64_t finished_at) {
     free(own);
 }
 
-/* Notes which queue is going to free it, and returns its id; 0 when there is nothing to free. */
+/* Notes which queue will free it, and returns its id; 0 if there is nothing to free. */
 static uint64_t announce(uint64_t address, uint32_t queue) {
     uint64_t id = 0;
     driver_lock();
     struct allocation *allocation = memory_find(address);
-    bool of_graph = graph_memory_free(address); /* and stays there, for the next launch */
+    bool of_graph = graph_memory_free(address); /* then it stays, for the next launch */
     if (!of_graph && allocation && allocation->address == address) {
         struct pool_block *block = pool_block_of(allocation);
         allocation->freeing = true;

@@ -7,8 +7,8 @@
 
 #define FUNCTION_MAGIC 0x46756e31u
 
-/* What a kernel of ours really does with its parameters; see ../kernels. `parameters` is laid out as
- * the kernel gets it; addresses in it go through memory_resolve(). */
+/* A call of a kernel of ours, which really computes; see ../kernels. `parameters` is laid out as
+ * the kernel gets it. Addresses in it go through memory_resolve(). */
 struct kernel_call {
     unsigned grid[3], block[3];
     const unsigned char *parameters;
@@ -16,11 +16,11 @@ struct kernel_call {
 };
 typedef void kernel_body(const struct kernel_call *call);
 
-/* A kernel that spins: what it does when it looks at memory once more. Returns whether it ends. */
+/* One more look of a spinning kernel at memory. Returns whether the kernel ends. */
 typedef bool kernel_spin(const struct kernel_call *call);
 
-/* Memory that a kernel of ours goes to: where in its parameters its address is, and its length. The
- * last one of a list has elements of no size. */
+/* Memory that a kernel of ours reaches: the offset of its address in the parameters, and its
+ * length. The last one of a list has elements of size 0. */
 enum { ONE_ELEMENT = -1 };
 struct kernel_span {
     unsigned pointer;
@@ -35,7 +35,7 @@ struct function {
     struct module *module;
     const struct image_kernel *image;
     kernel_body *body;                                /* NULL: timed, not computed */
-    kernel_spin *spin;                                /* NULL: it comes to its end by itself */
+    kernel_spin *spin;                                /* NULL: it ends by itself */
     uint64_t (*cost)(const struct kernel_call *call); /* ns; NULL: by the bytes touched */
     const struct kernel_span *spans;                  /* NULL: not known */
     int max_dynamic_shared;

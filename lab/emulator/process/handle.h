@@ -1,5 +1,5 @@
-/* Handles that are numbers to the program, such as CUmemGenericAllocationHandle and CUtexObject: the
- * address of what they stand for, kept in a table so that a wrong number is found out. */
+/* Handles that are numbers to the program, such as CUmemGenericAllocationHandle and CUtexObject:
+ * the address of an object. A table of the objects detects wrong numbers. */
 #ifndef NVSHARE_EMULATOR_HANDLE_H
 #define NVSHARE_EMULATOR_HANDLE_H
 
@@ -8,7 +8,7 @@
 #include "driver.h"
 #include "regions.h"
 
-/* All of these want the driver's lock. What a handle stands for begins with a uint32_t magic. */
+/* Callers of all of these hold the driver's lock. The object begins with a uint32_t magic. */
 static inline bool handle_note(void *thing) {
     if (!driver->handles)
         driver->handles = regions_create();

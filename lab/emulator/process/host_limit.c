@@ -1,8 +1,8 @@
-/* How much of the host the managed memory of this process may take, and what happens beyond that.
+/* The limit on host memory that the managed memory of this process takes, and its enforcement.
  *
- * Published driver: host pages are charged to the memory cgroup of the process that owns the range. A
- * cgroup that is full ends in its OOM killer, that is, in SIGKILL (inferred). The charge itself is the
- * model's (model/host.c). */
+ * Published driver: host pages are charged to the memory cgroup of the process that owns the range.
+ * A full cgroup ends in its OOM killer, that is, in SIGKILL (inferred). The model counts the charge
+ * (model/host.c). */
 #include "host_limit.h"
 
 #include <signal.h>
@@ -38,7 +38,7 @@ static void read_limit(struct slot *slot) {
         read_cgroup(slot, &CGROUP_V1);
 }
 
-/* Only with `data off`: else managed memory is really there, and would count twice. */
+/* Only with `data off`: otherwise managed memory really exists, and would count twice. */
 static void note_usage(struct slot *slot, bool data) {
     uint64_t bytes;
     if (slot->cgroup && !data &&
@@ -63,7 +63,7 @@ void host_limit_enforce(void) {
     if (!__atomic_load_n(&driver_slot()->doomed, __ATOMIC_RELAXED))
         return;
     kill(getpid(), SIGKILL);
-    /* The first process of a container takes no signal of its own, but one of the kernel's. This is what
-     * such a container ends with then. */
+    /* The first process of a container ignores a SIGKILL from itself, but not one from the kernel.
+     * A container killed by the kernel ends with this status. */
     _exit(128 + SIGKILL);
 }

@@ -1,4 +1,4 @@
-/* How much of the host the managed memory of this process may take, and what happens beyond that. */
+/* The limit on host memory that the managed memory of this process takes, and its enforcement. */
 #ifndef NVSHARE_EMULATOR_HOST_LIMIT_H
 #define NVSHARE_EMULATOR_HOST_LIMIT_H
 
@@ -8,11 +8,11 @@
  * memory cgroup, of either version. */
 void host_limit_read(struct driver *new_driver);
 
-/* Is there any? Then somebody has to look now and then. */
+/* Is there a limit? Then the worker has to check it regularly. */
 bool host_limit_exists(void);
 
-/* Notes what the cgroup really uses, and ends the process if it has more than it may. Whoever pushes
- * its memory out cannot do that: process numbers differ between containers. */
+/* Notes what the cgroup really uses, and ends the process if it exceeds its limit. The process that
+ * pushes the memory out cannot do that: process numbers differ between containers. */
 void host_limit_enforce(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Faults that somebody has asked for, to see what a program makes of them. */
+/* Faults on request, to test how a program handles them. */
 #include "inject.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct plan {
 
 static uint64_t failed;
 
-/* "NAME/N", "NAME@N" or "NAME+N": sets `rest` to what follows. */
+/* Reads "NAME/N", "NAME@N" or "NAME+N", and sets `rest` to the text after it. */
 static bool read_when(const char *text, struct plan *plan, enum injected *call, const char **rest) {
     size_t length = strcspn(text, "/@+");
     int found = INJECTED;

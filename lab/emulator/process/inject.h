@@ -1,9 +1,9 @@
-/* Faults that somebody has asked for, to see what a program makes of them.
+/* Faults on request, to test how a program handles them.
  *
- * NVSHARE_EMULATOR_FAIL is a list like "create/3=2,map@5=999,unmap+7=1": every third cuMemCreate fails with
- * CUresult 2, the fifth cuMemMap, and only that, with 999, and the seventh cuMemUnmap and all after it with 1.
- * NVSHARE_EMULATOR_STEAL is "release/3" or "release@3": what the third release gives back is taken by somebody else
- * before anybody can have it. */
+ * NVSHARE_EMULATOR_FAIL is a list like "create/3=2,map@5=999,unmap+7=1": every third cuMemCreate
+ * fails with CUresult 2, only the fifth cuMemMap with 999, and the seventh cuMemUnmap and all after
+ * it with 1. NVSHARE_EMULATOR_STEAL is "release/3" or "release@3": the memory of every third
+ * release, or of the third only, is taken by an outsider before any program can have it. */
 #ifndef NVSHARE_EMULATOR_INJECT_H
 #define NVSHARE_EMULATOR_INJECT_H
 
@@ -22,13 +22,13 @@ enum injected {
     INJECTED
 };
 
-/* Reads the environment. False if something there is not understood, which stderr tells. */
+/* Reads the environment. On a syntax error it prints a message to stderr and returns false. */
 bool inject_read(void);
 
-/* Counts a call, and returns the error it is to fail with. */
+/* Counts a call, and returns the error that it must fail with. */
 CUresult inject(enum injected call);
 
-/* How many have failed so, or were robbed. */
+/* The number of calls that were made to fail, or whose memory was taken. */
 uint64_t inject_count(void);
 
 #endif

@@ -1,10 +1,11 @@
-/* Work that goes where there is no memory, or none that its GPU may reach.
+/* Work that reaches addresses without memory, or with memory that its GPU may not reach.
  *
- * What is mapped changes only by calls of this process, and each of them looks first: what is done by
- * then is judged by what there was, and so is what is under way, which is then judged by what there is
- * afterwards as well. Whatever ends between two such calls finds what the last one left. So nobody has
- * to be there when an operation begins or ends. Assumed: work that is under way goes to all of its
- * addresses until its end, and the error shows when it would have ended, or when its memory goes. */
+ * Mappings change only by calls of this process, and each of them judges work first. Finished work
+ * is judged by the mappings before the call; work under way, by the mappings before and after it.
+ * Work that ends between two such calls is judged by the mappings that the first one left. So no
+ * thread has to act when an operation begins or ends. Assumed: work that is under way goes to all
+ * of its addresses until its end, and the error shows when it would have ended, or when its memory
+ * goes. */
 #include <stdio.h>
 
 #include "../model/cancel.h"
@@ -63,7 +64,7 @@ static bool is_doomed(const struct local_queue *local, uint64_t number) {
     return reach && !reach_is_there(reach, &where);
 }
 
-/* Nobody may be waiting for what is queued to go astray, and NVML is to tell of it all the same. */
+/* Makes work urgent that will go astray: NVML must report it even if no thread waits for it. */
 static void have_the_doomed_looked_after(struct worker *worker) {
     bool any = false;
     driver_lock();

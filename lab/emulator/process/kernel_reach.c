@@ -1,7 +1,7 @@
-/* Where a kernel goes.
+/* The addresses that a kernel reaches.
  *
- * Of the named kernels it is known, to the byte. Of any other, what its parameters point to is taken to
- * be reached: the mapping that a pointer points into, when the kernel runs. */
+ * They are known to the byte for the named kernels. Any other kernel is taken to reach the mappings
+ * that its parameters point into when it runs. */
 #include <string.h>
 
 #include "function.h"
@@ -47,8 +47,9 @@ static bool points_into(const struct kernel_task *kernel, const struct allocatio
     return false;
 }
 
-/* Libraries pass the end of an array besides its beginning, and do not go there. Assumed: an address
- * with nothing at it is one, if it is the end of a mapping that another parameter points into. */
+/* Libraries pass the end of an array besides its beginning, and do not access it. Assumed: an
+ * address with nothing at it is an end, if it is the end of a mapping that another parameter points
+ * into. */
 static bool is_end_of_array(const struct kernel_task *kernel, uint64_t address) {
     const struct allocation *before = memory_find(address) ? NULL : memory_find(address - 1);
     return before && points_into(kernel, before);
@@ -69,5 +70,5 @@ void kernel_reach(const struct kernel_task *kernel, uint32_t gpu, struct effect 
     else if (driver->reservations)
         reach_pointers(kernel, gpu, &effect->reach);
     if (effect->reach && !reach_is_there(effect->reach, &where))
-        effect->eager = true; /* nobody may ask how it went */
+        effect->eager = true; /* perhaps no thread asks for the result */
 }

@@ -1,4 +1,4 @@
-/* A kernel as work for the model: what it touches, what it costs, and what it computes. */
+/* A kernel as work for the model: the memory it touches, its cost, and its computation. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static struct kernel_call call_of(const struct kernel_task *kernel) {
     return call;
 }
 
-/* The host's memory is kept in any case: what spins there does so without the GPU's data as well. */
+/* Host memory is always stored, so a kernel that spins there works even with `data off`. */
 static bool has_its_data(const struct kernel_task *kernel) {
     if (driver->data || !kernel->function->spin)
         return driver->data;
@@ -65,10 +65,10 @@ static struct effect effect_of(const struct kernel_task *kernel) {
     return (struct effect){.run = compute, .data = computation, .eager = true, .work = true};
 }
 
-/* Does a kernel go on where the last one of its stream has begun: the same code, in the same
- * memory, each from a higher address on? A library that cuts a large array into pieces, to
- * count its elements in 32 bits, launches that way. As the first one has paid for all of the
- * memory, the others are paid for. */
+/* Does a kernel continue the last one of its stream: the same code in the same memory, from a
+ * higher address on? A library that cuts a large array into pieces, to count its elements in
+ * 32 bits, launches that way. The first kernel has paid for all of the memory, so the others
+ * pay nothing. */
 static bool continues(const struct sweep *before, const struct sweep *now) {
     if (before->function != now->function || before->count != now->count || !now->count ||
         now->count > SWEEP_POINTERS)
@@ -80,7 +80,7 @@ static bool continues(const struct sweep *before, const struct sweep *now) {
     return true;
 }
 
-/* Returns whether what the kernel touches is paid for. */
+/* Returns whether the memory that the kernel touches is paid for. */
 static bool touch_for(struct CUstream_st *stream, const struct kernel_task *kernel,
                       struct touch *touch, struct effect *effect) {
     struct sweep sweep = {.function = kernel->function};

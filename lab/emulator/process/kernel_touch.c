@@ -1,12 +1,16 @@
-/* What a kernel counts as touching. Nothing tells which of its parameters are pointers, nor how far it goes from each:
- * so everything in them that is an address counts as one (at every multiple of eight, as compilers align them), and
+/* The memory that a kernel counts as touching. Nothing tells which of its parameters are pointers,
+ * nor how far it goes from each. So every address in them counts as a pointer (at every multiple of
+ * eight, as compilers align them), and
  *
  *  - in an allocation, all of it is touched, once;
- *  - in a reservation that is mapped to its end, the same: it is an allocation, in as many pieces as the program likes;
- *  - in a reservation that can still grow there may be many arrays, and every address in it that a kernel is given begins
- *    one, for good. What is touched is from there to where the next one begins, or nothing is mapped. That PyTorch's
- *    additions take the time of the three matrices that they are about is measured, and there may be a fourth beside
- *    them. But a kernel that is given a part of an array divides it for later ones, which then cost too little.
+ *  - in a reservation that is mapped to its end, the same: it is an allocation, in as many pieces
+ *    as the program likes;
+ *  - in a reservation that can still grow there may be many arrays. Every address in it that a
+ *    kernel is given begins an array, permanently. The kernel touches the memory from there to the
+ *    next beginning, or to the end of the mapped memory. That PyTorch's additions take the time of
+ *    the three matrices that they are about is measured, and there may be a fourth beside them. But
+ *    a kernel that is given a part of an array divides it for later ones, which then cost too
+ *    little.
  *
  * Assumed, where it does not say otherwise. */
 #include <string.h>
@@ -22,7 +26,7 @@ struct pointer {
     uint64_t address;
     const void *whole;               /* all of this is touched; or NULL */
     struct reservation *reservation; /* of memory that is mapped; or NULL */
-    uint64_t begin, end;             /* of what is touched */
+    uint64_t begin, end;             /* of the touched memory */
 };
 
 struct pointers {
@@ -38,7 +42,7 @@ static bool is_in(const struct pointers *pointers, const struct pointer *pointer
     return false;
 }
 
-/* How far memory is mapped without a gap. */
+/* The end of the memory that is mapped without a gap. */
 static uint64_t end_of_run(uint64_t at, uint64_t limit) {
     const struct allocation *next;
     while (at < limit && (next = memory_find(at)) && next->kind == MEMORY_MAPPED)
@@ -46,7 +50,7 @@ static uint64_t end_of_run(uint64_t at, uint64_t limit) {
     return at < limit ? at : limit;
 }
 
-/* Whatever else is in a reservation that can grow is not known before all pointers are. */
+/* The other arrays in a reservation that can grow are known only once all pointers are. */
 static struct pointer find(uint64_t address, const struct allocation *allocation) {
     struct pointer found = {.address = address,
                             .whole = allocation,

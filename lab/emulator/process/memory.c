@@ -1,4 +1,4 @@
-/* The memory of this process: every address the driver knows, what it is, and where its bytes are. */
+/* The memory of this process: every address that the driver knows, its kind, and its bytes. */
 #define _GNU_SOURCE
 #include "memory.h"
 
@@ -75,7 +75,7 @@ struct allocator *memory_create(struct driver *new_driver) {
     for (uint32_t g = 0; g < new_driver->node->profile.gpu_count; g++)
         if (!plain_create(&memory->plain[g], &new_driver->node->gpus[g].profile))
             return NULL;
-    /* Where addresses are short (under valgrind), half of them is enough for most, and so on. */
+    /* If addresses are scarce (under valgrind), tries half as many, and half of that. */
     uint64_t managed_bytes = MANAGED_BYTES;
     void *managed = reserve(managed_bytes, PROT_READ | PROT_WRITE);
     while (!managed && managed_bytes > LEAST_MANAGED_BYTES)
@@ -111,7 +111,7 @@ static void drop_allocation(struct allocation *allocation) {
     free(allocation);
 }
 
-/* Addresses for plain memory; `chunks` of the GPU are to be booked for it. */
+/* Addresses for plain memory. The caller must book `chunks` of the GPU for it. */
 static CUresult place_plain(struct CUctx_st *context, uint32_t gpu, uint64_t bytes,
                             struct allocation **out, uint32_t *chunks) {
     struct plain_memory *plain = &driver->memory->plain[gpu];
@@ -154,7 +154,7 @@ static void punch_hole(const struct plain_memory *plain, uint64_t offset, uint64
 CUresult memory_allocate_physical(uint32_t gpu, uint64_t bytes, struct allocation **out) {
     uint32_t chunks;
     CUresult result = place_plain(NULL, gpu, bytes, out, &chunks);
-    if (result == CUDA_SUCCESS) /* small allocations may have left something in a chunk */
+    if (result == CUDA_SUCCESS) /* small allocations may have left data in a chunk */
         punch_hole(&driver->memory->plain[gpu], memory_offset(*out), bytes);
     return result;
 }
@@ -230,7 +230,7 @@ void memory_release(struct allocation *allocation) {
     drop_allocation(allocation);
 }
 
-/* Where it is noted what has to be given back, or RESOURCES. */
+/* The resource that counts this allocation, or RESOURCES. */
 static enum resource resource_of(const struct allocation *allocation) {
     switch (allocation->kind) {
     case MEMORY_HOST: return RESOURCE_HOST;
@@ -356,7 +356,7 @@ void memory_touch(struct touch *touch, uint64_t address, uint64_t bytes) {
     struct reference *before = touched_before(touch, &reference);
     if (before)
         before->bytes += bytes;
-    /* An operation on more parts than fit here touches the rest for free: better than to fail. */
+    /* An operation on more parts than fit here touches the rest at no cost: better than failing. */
     else if (touch->references < sizeof touch->reference / sizeof touch->reference[0])
         touch->reference[touch->references++] = reference;
 }

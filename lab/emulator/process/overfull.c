@@ -1,5 +1,5 @@
-/* The memory of a node that keeps data is memory of this machine, from the moment on when it is written to. A program that
- * fills more than there is would be killed by the kernel without a word. */
+/* The memory of a node that stores data is memory of this machine as soon as it is written. The
+ * kernel would kill a program that fills too much of it, without a message. */
 #include "overfull.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "../model/node.h"
 #include "driver.h"
 
-/* Less does not make the difference, and adding up takes a while. */
+/* Smaller allocations matter little, and adding up takes a while. */
 #define SMALL_BYTES ((uint64_t)16 << 20)
 
 static uint64_t allocated_by(const struct node *node, const struct slot *slot) {
@@ -44,7 +44,7 @@ static void say(uint64_t allocated, uint64_t machine) {
         "--data on, what they write takes real memory, and they may be killed for it. If their "
         "results do not matter, start the node with --data off\n",
         wanted, there);
-    /* If stderr is closed, there is nobody to tell. */
+    /* If stderr is closed, the message is lost. */
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
         return;
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* After an allocation of so many bytes. */
+/* To be called after an allocation of so many bytes. */
 void overfull_look(uint64_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Emulated time that passes for the calling thread, for what the CPU side of a driver costs. */
+/* Emulated time that passes for the calling thread: the cost of the CPU side of a driver. */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
@@ -25,7 +25,7 @@ void driver_pause(uint64_t emulated_ns) {
         sleep_until(real_now() + (uint64_t)((double)emulated_ns / driver->node->profile.speed));
 }
 
-/* Calls of a few microseconds follow each other by the thousand: none of them may be late by a sleep. */
+/* Programs make thousands of calls of a few microseconds: a sleep must not delay any of them. */
 static void wait_until(uint64_t emulated) {
     uint64_t real = node_real_time(driver->node, emulated);
     if (real > real_now() + SHORT_WAIT_NS)

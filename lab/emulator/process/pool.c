@@ -77,12 +77,13 @@ struct CUmemPoolHandle_st *pool_current(uint32_t gpu) {
     return chosen ? chosen : pool_default(gpu);
 }
 
-/* What a queue is to free can be had in it at once, unless it gets smaller: work before the free still uses all of it. */
+/* A queue can have a block that it is still to free, unless the block would get smaller: work
+ * before the free still uses all of it. */
 static bool fits(const struct pool_block *block, uint64_t bytes, uint32_t queue) {
     bool idle = block->used == 0;
     bool free_in_queue = block->allocation->freeing && block->queue == queue && queue != NO_INDEX &&
                          block->used <= bytes;
-    /* A block much too large stays for somebody who needs it. */
+    /* A block that is much too large stays for a larger allocation. */
     return (idle || free_in_queue) && block->reserved >= bytes && block->reserved / 2 <= bytes;
 }
 
@@ -118,7 +119,7 @@ static CUresult allocate_from_gpu(struct CUmemPoolHandle_st *pool, uint64_t byte
             return CUDA_ERROR_OUT_OF_MEMORY;
     }
     CUresult result = memory_allocate_plain(NULL, pool->gpu, bytes, out);
-    if (result != CUDA_SUCCESS) { /* what is kept for later stands in the way now */
+    if (result != CUDA_SUCCESS) { /* memory kept for later takes the room that is needed now */
         pool_trim(pool, 0);
         result = memory_allocate_plain(NULL, pool->gpu, bytes, out);
     }
@@ -167,7 +168,7 @@ CUresult pool_allocate(struct CUmemPoolHandle_st *pool, uint64_t bytes, uint32_t
     block->allocation->bytes = bytes;
     block->allocation->freeing = false;
     block->allocation->sync_memops = false;
-    block->allocation->id = driver_next_id(); /* also tells a free under way that it is too late */
+    block->allocation->id = driver_next_id(); /* so that a free under way does nothing */
     *out = block->allocation;
     return CUDA_SUCCESS;
 }
@@ -188,7 +189,7 @@ void pool_trim(struct CUmemPoolHandle_st *pool, uint64_t keep) {
     }
 }
 
-/* The documented time for giving memory back is the next synchronisation. */
+/* As documented, memory is given back at the next synchronisation. */
 void pools_trim(void) {
     driver_lock();
     for (struct CUmemPoolHandle_st *p = driver->pools; p; p = p->next)

@@ -1,7 +1,7 @@
-/* Pools of stream-ordered memory: what they hold, in use or kept for the next one who asks.
+/* Pools of stream-ordered memory: their blocks, in use or kept for the next allocation.
  *
- * What a pool keeps is really taken on the GPU. A block that a stream has yet to free can be had again
- * at once in that same stream, since the stream's order keeps the two users apart. */
+ * Memory that a pool keeps counts as used on the GPU. The same stream can have a block again that
+ * it has yet to free, since the stream's order keeps the two users apart. */
 #ifndef NVSHARE_EMULATOR_POOL_H
 #define NVSHARE_EMULATOR_POOL_H
 
@@ -14,10 +14,10 @@
 struct pool_block {
     uint32_t magic;
     struct CUmemPoolHandle_st *pool;
-    struct allocation *allocation; /* of 0 bytes while idle, so that nobody finds it by address */
+    struct allocation *allocation; /* of 0 bytes while idle, so that no lookup finds it */
     uint64_t reserved;             /* bytes it takes of the GPU */
     uint64_t used;                 /* and how many of them the program asked for; 0: idle */
-    uint32_t queue;                /* which is going to free it, or NO_INDEX */
+    uint32_t queue;                /* that will free it, or NO_INDEX */
     struct pool_block *next, *previous;
 };
 
@@ -36,33 +36,33 @@ struct CUmemPoolHandle_st {
     struct CUmemPoolHandle_st *next;
 };
 
-/* All of these want the driver's lock. */
+/* Callers of all of these hold the driver's lock. */
 CUresult pool_create(uint32_t gpu, const CUmemPoolProps *properties,
                      struct CUmemPoolHandle_st **out);
 void pool_destroy(struct CUmemPoolHandle_st *pool);
 bool pool_exists(const struct CUmemPoolHandle_st *pool);
 
-/* The pool a GPU has from the beginning, and the one it uses now; NULL when memory is out. */
+/* The pool a GPU has from the beginning, and the one it uses now; NULL if memory runs out. */
 struct CUmemPoolHandle_st *pool_default(uint32_t gpu);
 struct CUmemPoolHandle_st *pool_current(uint32_t gpu);
 
-/* `queue` is the one the memory is for, NO_INDEX when that is not known. */
+/* The memory is for `queue`; NO_INDEX if that is not known. */
 CUresult pool_allocate(struct CUmemPoolHandle_st *pool, uint64_t bytes, uint32_t queue,
                        struct allocation **out);
 
-/* The queue of some free that is still to come, or NO_INDEX: waiting for it may make room. */
+/* The queue of any free still to come, or NO_INDEX: waiting for it may make room. */
 uint32_t pool_awaited_queue(const struct CUmemPoolHandle_st *pool);
 
 /* Gives kept memory back to the GPU until no more than `keep` bytes are reserved. */
 void pool_trim(struct CUmemPoolHandle_st *pool, uint64_t keep);
 
-/* Somebody has synchronised: no pool keeps more than its threshold. Takes the lock itself. */
+/* After a synchronisation, trims every pool to its threshold. Takes the lock itself. */
 void pools_trim(void);
 
 /* The block an allocation belongs to, or NULL. */
 struct pool_block *pool_block_of(const struct allocation *allocation);
 
-/* Frees an allocation that the program made by itself: to its pool, if it has one. */
+/* Frees an allocation of the program: to its pool, if it has one. */
 void memory_give_back(struct allocation *allocation);
 
 #endif

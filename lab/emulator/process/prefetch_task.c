@@ -7,7 +7,7 @@ CUresult queue_prefetch(struct CUstream_st *stream, const struct task *task, uin
     struct touch touch = {0};
     uint64_t address = task->prefetch.address, bytes = task->prefetch.bytes;
     driver_lock();
-    while (bytes) { /* one call may go over several allocations that lie side by side */
+    while (bytes) { /* one call may span several adjacent allocations */
         const struct allocation *allocation = memory_find(address);
         if (!allocation)
             break;

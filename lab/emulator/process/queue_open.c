@@ -1,17 +1,17 @@
-/* Which queue a stream gets. */
+/* The choice of a queue for a stream. */
 #include <stdlib.h>
 
 #include "worker_state.h"
 
-/* Streams of one context and priority have so many queues among them; the next one shares. A GPU
- * has up to 32 for all of a context, of which a program gets 8 unless it asks for more. Frameworks
- * make streams by the hundred, and use a few. */
+/* Streams of one context and priority get so many queues; further streams share them. A GPU has up
+ * to 32 for all of a context, of which a program gets 8 unless it asks for more. Frameworks make
+ * hundreds of streams, and use a few. */
 enum { QUEUES_PER_PRIORITY = 16 };
 
-/* What the queues of the process look like to a stream that wants one. */
+/* The queues of the process that a new stream can choose from. */
 struct prospect {
-    uint32_t free;       /* one that nobody uses, or NO_INDEX */
-    uint32_t free_count; /* how many there are of those */
+    uint32_t free;       /* an unused one, or NO_INDEX */
+    uint32_t free_count; /* the number of unused ones */
     uint32_t same;       /* the least used one of the same context and priority, or NO_INDEX */
     uint32_t same_count;
     uint32_t similar; /* of the same context */
@@ -48,7 +48,7 @@ static struct prospect look_around(struct worker *worker, const struct slot *slo
     return found;
 }
 
-/* The last free queues are for contexts that have none: every GPU may want one. */
+/* The last free queues are for contexts that have none: every GPU may need one. */
 static uint32_t choose(const struct prospect *found) {
     bool plenty = found->free_count > MAX_GPUS;
     if (found->similar == NO_INDEX || (plenty && found->same_count < QUEUES_PER_PRIORITY))

@@ -8,7 +8,7 @@
 
 enum { FIRST_PLACES = 4 };
 
-/* Room doubles whenever the count has come to a power of two. */
+/* Room doubles whenever the count reaches a power of two. */
 static bool grow(struct reach **reach) {
     uint32_t count = *reach ? (*reach)->count : 0;
     if (*reach && (count < FIRST_PLACES || (count & (count - 1))))
@@ -40,7 +40,7 @@ static bool may_reach(const struct allocation *allocation, const struct reached 
     return !allocation->guarded || (place->access == REACH_WRITES ? writes : reads);
 }
 
-/* A place may run over several mappings that lie side by side. */
+/* A place may span several adjacent mappings. */
 static bool is_there(const struct reached *place, uint64_t *where) {
     for (uint64_t at = 0; at < place->bytes;) {
         const struct allocation *allocation = memory_find(place->address + at);

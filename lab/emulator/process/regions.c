@@ -1,4 +1,4 @@
-/* A map from addresses to whatever lies there: an array in the order of addresses. */
+/* A map from addresses to objects: an array in the order of addresses. */
 #include "regions.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A map from addresses to whatever lies there, for memory outside the driver's own arenas. */
+/* A map from addresses to objects, for memory outside the driver's own arenas. */
 #ifndef NVSHARE_EMULATOR_REGIONS_H
 #define NVSHARE_EMULATOR_REGIONS_H
 
@@ -8,7 +8,7 @@
 struct regions;
 struct regions *regions_create(void);
 
-/* False when it overlaps another or memory is out. */
+/* False if it overlaps another or memory runs out. */
 bool regions_insert(struct regions *regions, uint64_t address, uint64_t bytes, void *owner);
 void regions_remove(struct regions *regions, uint64_t address);
 void *regions_find(const struct regions *regions, uint64_t address);

@@ -12,7 +12,7 @@ static uint64_t map_nothing(uint64_t hint, uint64_t bytes, int flags) {
     return at == MAP_FAILED ? 0 : (uint64_t)(uintptr_t)at;
 }
 
-/* A hint is a wish: taken if the place is free, forgotten if not. */
+/* A hint is used if the place is free, and otherwise ignored. */
 static bool take_addresses(struct reservation *new, uint64_t alignment, uint64_t hint) {
     if (hint && hint % alignment == 0) {
         new->mapping = map_nothing(hint, new->bytes, MAP_FIXED_NOREPLACE);

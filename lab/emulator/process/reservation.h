@@ -1,5 +1,5 @@
 /* Addresses that are set aside with no memory behind them: cuMemAddressReserve, and the places
- * where memory of other processes appears. Nobody can follow such an address on the CPU. */
+ * where memory of other processes appears. The CPU cannot access such an address. */
 #ifndef NVSHARE_EMULATOR_RESERVATION_H
 #define NVSHARE_EMULATOR_RESERVATION_H
 
@@ -10,11 +10,11 @@
 
 struct reservation {
     uint64_t address, bytes;
-    uint64_t mapping, mapping_bytes; /* what the operating system gave, before alignment */
-    struct arrays arrays; /* if there are several, where kernels have been told that they begin */
+    uint64_t mapping, mapping_bytes; /* as the operating system gave them, before alignment */
+    struct arrays arrays; /* if there are several: the beginnings that kernels were given */
 };
 
-/* All of these want the driver's lock. `alignment` is a power of two, `hint` may be 0. */
+/* Callers hold the driver's lock. `alignment` is a power of two, `hint` may be 0. */
 CUresult reservation_create(uint64_t bytes, uint64_t alignment, uint64_t hint,
                             struct reservation **out);
 void reservation_release(struct reservation *reservation);

@@ -1,4 +1,4 @@
-/* What the process has and has to give back, for whoever looks for leaks. */
+/* The resources that the process has yet to give back, for finding leaks. */
 #include "resources.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ void resources_remove(enum resource resource) {
     __atomic_sub_fetch(&driver_slot()->resources[resource], 1, __ATOMIC_RELAXED);
 }
 
-/* In one piece: several processes may end at once. */
+/* Written in one piece: several processes may end at once. */
 __attribute__((destructor)) static void tell_leaks(void) {
     const char *path = getenv("NVSHARE_EMULATOR_LEAKS");
     if (!driver || !path)

@@ -1,6 +1,7 @@
-/* What the process has and has to give back, for whoever looks for leaks: `nvshare emulate smi --json`
- * tells it of a process that lives. With NVSHARE_EMULATOR_LEAKS a process that ends adds a line of JSON
- * to that file, which says what it had not given back by then, and how many calls were made to fail (inject.h). */
+/* The resources that the process has yet to give back, for finding leaks. `nvshare emulate smi
+ * --json` shows those of a live process. With NVSHARE_EMULATOR_LEAKS a process that ends adds a
+ * line of JSON to that file: the resources that it did not give back, and the number of calls that
+ * were made to fail (inject.h). */
 #ifndef NVSHARE_EMULATOR_RESOURCES_H
 #define NVSHARE_EMULATOR_RESOURCES_H
 

@@ -1,4 +1,4 @@
-/* Room on a GPU for what cannot be evicted. */
+/* Room on a GPU for memory that cannot be evicted. */
 #include "room.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int take(uint32_t gpu, enum room_for what, uint64_t bytes, struct room *r
     }
 }
 
-/* Where nothing takes time, the scrubber takes none. */
+/* If nothing takes time, the scrubber takes none. */
 static uint64_t scrub_wait(struct gpu *gpu, uint64_t bytes) {
     uint64_t ns = scrub_wait_ns(gpu, bytes);
     if (driver->model || !ns)
@@ -48,7 +48,7 @@ CUresult room_take(uint32_t gpu, enum room_for what, uint64_t bytes) {
     uint64_t ns = scrub_wait(of, bytes);
     if (ns) {
         node_unlock(driver->node);
-        driver_pause(ns); /* somebody else may take it meanwhile */
+        driver_pause(ns); /* another process may take the room meanwhile */
         node_lock(driver->node);
         result = gpu_clean_bytes(of) >= bytes ? take(gpu, what, bytes, &room) : -ENOMEM;
     } else {

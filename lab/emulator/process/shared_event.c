@@ -11,7 +11,7 @@
 
 enum { CELLS = 4096, FILE_BYTES = CELLS * sizeof(struct event_cell) };
 
-/* The cells of one process: ours, or another's that we have mapped. */
+/* The cells of one process: our own, or those of another process that we have mapped. */
 struct event_file {
     struct process_identity maker;
     int file; /* our own descriptor for ours, theirs for others' */

@@ -1,31 +1,32 @@
-/* Events that several processes have: cells in a memory file of the process that made them, which
- * the others map through /proc. What one process records, another finds in the cell; it is not told
- * of the place in a queue, so that it can wait for the end of a recording only with its own thread. */
+/* Events that several processes share: cells in a memory file of the process that made them, which
+ * the others map through /proc. A process finds the recordings of another in the cell. It does not
+ * learn their place in a queue, so it can wait for the end of a recording only with its own
+ * thread. */
 #ifndef NVSHARE_EMULATOR_SHARED_EVENT_H
 #define NVSHARE_EMULATOR_SHARED_EVENT_H
 
 #include "driver.h"
 
-/* A process of the node, such that a later one with its number is not taken for it. */
+/* Identifies a process of the node, even if a later process gets the same number. */
 struct process_identity {
     int32_t pid;
     uint32_t slot, generation;
 };
 
 struct event_cell {
-    uint64_t id;       /* of the event in the process that made it; 0: nobody's */
-    uint64_t recorded; /* how often, by whomever */
-    uint64_t done;     /* how many of those are over; what counts is the last */
+    uint64_t id;       /* of the event in the process that made it; 0: the cell is free */
+    uint64_t recorded; /* number of recordings, by any process */
+    uint64_t done;     /* number of the last recording that is over */
     struct process_identity recorder;
 };
 
 /* An event as one process has it. */
 struct shared_event {
     struct event_cell *cell; /* stays mapped as long as the process lives */
-    uint64_t id;             /* the cell is another event's if it says otherwise */
+    uint64_t id;             /* if the cell has another id, it belongs to another event */
 };
 
-/* What one process tells another of an event. */
+/* The description of an event that one process gives another. */
 struct event_address {
     struct process_identity maker;
     int32_t file;
@@ -33,7 +34,7 @@ struct event_address {
     uint64_t id;
 };
 
-/* All but the first want the driver's lock. */
+/* Callers of all but the first hold the driver's lock. */
 struct process_identity own_identity(void);
 bool shared_event_create(struct shared_event *out);
 void shared_event_release(const struct shared_event *event); /* by the process that made it */
@@ -47,7 +48,7 @@ void shared_event_finish(const struct shared_event *event, uint64_t number);
 /* Did this process record it last? */
 bool shared_event_is_ours(const struct shared_event *event);
 
-/* Is the last recording over? Those of a process that is gone are. */
+/* Is the last recording over? A recording of a process that is gone is over. */
 bool shared_event_is_done(const struct shared_event *event);
 
 #endif

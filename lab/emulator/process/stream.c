@@ -42,7 +42,7 @@ CUresult stream_create(struct CUctx_st *context, unsigned flags, int priority,
     return CUDA_SUCCESS;
 }
 
-/* Work in the stream goes on; its queue is free again when that is done. */
+/* Work in the stream goes on. Its queue is free again when the work is done. */
 void stream_destroy(struct CUstream_st *stream) {
     if (stream->capture)
         capture_abandon(stream);
@@ -64,7 +64,7 @@ CUresult stream_synchronize(struct CUstream_st *stream) {
     return stream->context->failed;
 }
 
-/* Made when first used. A thread that ends leaves its stream to the context. */
+/* Made on first use. When a thread ends, its stream stays with the context. */
 static CUresult per_thread_stream(struct CUctx_st *context, struct CUstream_st **out) {
     if (thread.of != driver) {
         thread.of = driver;

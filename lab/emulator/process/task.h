@@ -1,5 +1,5 @@
-/* What a stream can be told to do. A stream that is being captured keeps tasks as the nodes of a
- * graph; any other hands them to its queue; launching a graph does so node by node. */
+/* Tasks: the units of work of a stream. A stream that is being captured keeps tasks as the nodes of
+ * a graph. Any other hands them to its queue; launching a graph does so node by node. */
 #ifndef NVSHARE_EMULATOR_TASK_H
 #define NVSHARE_EMULATOR_TASK_H
 
@@ -17,7 +17,7 @@ enum task_kind {
     TASK_HOST,
     TASK_EVENT_RECORD,
     TASK_EVENT_WAIT,
-    TASK_ALLOCATE, /* stream-ordered: memory is there already, this is its place in the order */
+    TASK_ALLOCATE, /* stream-ordered: the memory exists already, this is its place in the order */
     TASK_FREE,
     TASK_PREFETCH,
     TASK_WRITE_VALUE,
@@ -37,9 +37,9 @@ struct kernel_task {
 /* One box of bytes from one place to another; a plain copy is a box of one row. */
 struct copy_task {
     struct copy_side {
-        uint64_t address; /* of the first byte, wherever it is */
+        uint64_t address; /* of the first byte, in any memory */
         size_t pitch, height;
-        uint32_t reacher; /* the GPU that goes there, + 1; 0: the stream's */
+        uint32_t reacher; /* the GPU that accesses it, + 1; 0: the stream's */
     } from, to;
     size_t width, rows, layers; /* bytes, rows per layer, layers */
     bool staged;                /* the bytes of `from`, a line, are taken as the copy is queued */
@@ -91,29 +91,30 @@ CUresult stream_do_and_wait(struct CUstream_st *stream, const struct task *task)
 /* Queues a task, past any capture: for launching graphs. */
 CUresult task_queue(struct CUstream_st *stream, const struct task *task, uint64_t *ticket);
 
-/* A deep copy for a graph, and its end. */
+/* Makes and frees a deep copy for a graph. */
 CUresult task_copy(const struct task *task, struct task *out);
 void task_drop(struct task *task);
 
-/* Hands an operation to the stream's queue after what the default stream's rules make it wait for.
- * `touch` may be NULL. */
+/* Hands an operation to the stream's queue, after the waits that the rules of the default stream
+ * demand. `touch` may be NULL. */
 struct touch;
 uint64_t stream_push(struct CUstream_st *stream, struct operation operation,
                      const struct touch *touch, struct effect effect);
 
-/* The same for one that ends when `poll` says so (worker.h). Only where the model is on. */
+/* The same for an operation that ends when `poll` says so (worker.h). Only with the model on. */
 uint64_t stream_push_poll(struct CUstream_st *stream, struct operation operation,
                           const struct touch *touch, struct effect effect, poll_function *poll);
 
 /* Makes the stream wait for a ticket of another queue of this process. */
 void stream_push_wait(struct CUstream_st *stream, uint32_t queue, uint64_t ticket);
 
-/* What a kernel touches; and, added to an effect, where it goes. With the driver's lock held. */
+/* The memory that a kernel touches; and, added to an effect, the addresses that it reaches. With
+ * the driver's lock held. */
 struct sweep;
 void kernel_touch(const struct kernel_task *kernel, struct touch *touch, struct sweep *sweep);
 void kernel_reach(const struct kernel_task *kernel, uint32_t gpu, struct effect *effect);
 
-/* Whether one of ours goes to the host's memory only. */
+/* Whether a kernel of ours reaches host memory only. */
 bool kernel_waits_for_host(const struct kernel_task *kernel);
 
 /* One file per kind. */

@@ -13,7 +13,7 @@ struct value_task {
     uint64_t address, value;
     unsigned bytes, flags;
     uint32_t queue;
-    struct reach *reach; /* of one that waits */
+    struct reach *reach; /* of a wait */
 };
 
 static struct value_task *new_value_task(const struct task *task) {
@@ -73,7 +73,7 @@ static bool is_there(const struct value_task *own) {
     }
 }
 
-/* A wait for a word that cannot be read ends, and so does its context. With `effects` held. */
+/* A wait for a word that cannot be read ends, and its context dies. With `effects` held. */
 static bool has_come(void *data) {
     const struct value_task *own = data;
     return (own->reach && !judge(driver->worker, own->queue, own->reach)) || is_there(own);
@@ -86,7 +86,7 @@ static void end_wait(void *data, uint64_t finished_at) {
     free(own);
 }
 
-/* Where nothing takes time, the thread that calls waits. */
+/* If nothing takes time, the calling thread waits. */
 static void wait_here(struct value_task *own) {
     const struct timespec pause = {0, 20000};
     for (bool over = false; !over;) {

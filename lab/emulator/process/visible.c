@@ -10,7 +10,7 @@ static uint32_t find_by_uuid(const struct node *node, const char *entry, size_t 
         if (strncasecmp(node->gpus[g].profile.uuid, entry, length) != 0)
             continue;
         if (found != NO_INDEX)
-            return NO_INDEX; /* the beginning of more than one */
+            return NO_INDEX; /* the beginning of more than one UUID */
         found = g;
     }
     return found;

@@ -1,8 +1,9 @@
 /* The process's side of its queues, and the thread that looks after them.
  *
- * Whoever waits for the GPU works the model out himself and carries out the effects of what is done,
- * so that no time is lost in handing over between threads. The worker does the same for operations
- * that nobody waits for, has host functions run, and by living tells the node that the process lives. */
+ * A thread that waits for the GPU advances the model itself and carries out the effects of finished
+ * operations, so that no time is lost in switching threads. The worker does the same for operations
+ * that no thread waits for, and has host functions run. Its life shows the node that the process
+ * lives. */
 #define _GNU_SOURCE
 #include "worker_state.h"
 
@@ -18,13 +19,13 @@
 #include "context.h"
 #include "host_limit.h"
 
-/* The end of a wait is spent yielding: a machine wakes a sleeper some 60 µs late, and that times the
- * speed of the node would be the GPU's lateness. Real ns. */
+/* The end of a wait is spent yielding: a machine wakes a sleeper some 60 µs late, and the GPU would
+ * be late by that times the speed of the node. Real ns. */
 #define SHORT_WAIT_NS 120000
-/* How long a wait may be before it is looked at again, when its end is not known. Real ns. */
+/* The interval for checking a wait whose end is not known. Real ns. */
 #define LONG_WAIT_NS 2000000
 
-/* How often a process that is limited looks whether it has more than it may. Real ns. */
+/* The interval at which a process with a limit checks its usage. Real ns. */
 #define LIMIT_GLANCE_NS 10000000
 
 static struct queue *shared_queue(uint32_t queue) {
@@ -38,7 +39,7 @@ static uint64_t real_now(void) {
 }
 
 /* Sleeps on a condition until a real instant. The timer slack of 50 µs would be milliseconds of
- * emulated time, so the thread does without it for this sleep. */
+ * emulated time, so the thread turns it off for this sleep. */
 static void sleep_until(struct worker *worker, pthread_cond_t *condition, uint64_t real) {
     struct timespec until = {(time_t)(real / 1000000000u), (long)(real % 1000000000u)};
     int slack = prctl(PR_GET_TIMERSLACK);
@@ -82,7 +83,7 @@ static void carry_out(struct worker *worker, uint32_t q, struct effect effect, u
 }
 
 void effect_at_once(uint32_t queue, struct effect effect) {
-    if (!effect.work && !effect.reach) { /* an event: it goes nowhere */
+    if (!effect.work && !effect.reach) { /* an event: it reaches no memory */
         if (effect.run)
             effect.run(effect.data, 0);
         return;
@@ -142,7 +143,7 @@ bool queue_reached(uint32_t q, uint64_t ticket) {
     return __atomic_load_n(&shared_queue(q)->reaped, __ATOMIC_ACQUIRE) >= ticket;
 }
 
-/* Real time at which a ticket may be reached at the earliest. */
+/* The earliest real time at which a ticket may be reached. */
 static uint64_t soonest(uint32_t q, uint64_t ticket) {
     node_lock(driver->node);
     uint64_t left = engine_soonest(driver->node, driver->slot, q, ticket);
@@ -151,8 +152,8 @@ static uint64_t soonest(uint32_t q, uint64_t ticket) {
     return real_now() + (real < LONG_WAIT_NS * 500ull ? real : LONG_WAIT_NS * 500ull);
 }
 
-/* An operation that waits for another queue, for its copies, for the host or for a word of memory gives no hint how
- * long it takes. */
+/* The end of an operation is unknown while it waits for another queue, for its copies, for the host
+ * or for a word of memory. */
 static bool end_is_unknown(uint32_t q) {
     const struct queue *queue = shared_queue(q);
     uint64_t completed = __atomic_load_n(&queue->completed, __ATOMIC_ACQUIRE);
@@ -258,7 +259,7 @@ uint64_t queue_push_poll(uint32_t q, const struct operation *operation,
     return push(q, operation, references, (struct local_operation){.effect = effect, .poll = poll});
 }
 
-/* When the worker has to look again. */
+/* The time at which the worker has to look again. */
 static uint64_t next_alarm(struct worker *worker) {
     uint64_t next = UINT64_MAX;
     for (uint32_t q = 0; q < driver_slot()->queue_limit; q++) {

@@ -1,4 +1,4 @@
-/* Functions of CUDA 12 in the form that CUDA 13 has done away with, by means of the newer ones. */
+/* Functions of CUDA 12 in the form that CUDA 13 has removed, based on the newer ones. */
 #include "runtime.h"
 
 #if CUDART_VERSION < 13000

@@ -1,4 +1,4 @@
-/* Capturing what is submitted to a stream as a graph. */
+/* Capturing the work of a stream as a graph. */
 #include "runtime.h"
 
 FORWARD(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),

@@ -17,7 +17,7 @@ static CUresult retain(const struct driver *driver, int device, CUcontext *out) 
     CUcontext context = primary[device];
     CUresult result = CUDA_SUCCESS;
     if (!context) {
-        /* A thread that captures may make a context all the same: it submits nothing. */
+        /* A capturing thread may make a context too: that submits no work. */
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         driver->cuThreadExchangeStreamCaptureMode(&mode);
         result = driver->cuDevicePrimaryCtxRetain(&context, device);

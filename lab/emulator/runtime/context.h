@@ -1,10 +1,10 @@
-/* Which device a thread works on, and the primary contexts that this process uses. */
+/* The device of a thread, and the primary contexts that this process uses. */
 #ifndef NVSHARE_RUNTIME_CONTEXT_H
 #define NVSHARE_RUNTIME_CONTEXT_H
 
 #include "runtime.h"
 
-/* The primary context of a device, made when first asked for and kept until the device is reset.
+/* The primary context of a device, made by the first call and kept until the device is reset.
  * An error of the driver says that there is no such device. */
 CUresult context_primary(const struct driver *driver, int device, CUcontext *out);
 

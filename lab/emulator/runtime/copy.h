@@ -4,7 +4,7 @@
 
 #include "runtime.h"
 
-/* Both are for a thread that has a context. They answer, like any call. */
+/* Both need a current context. They record their result as the last error, like any call. */
 cudaError_t copy_now(const struct driver *driver, void *dst, const void *src, size_t count,
                      enum cudaMemcpyKind kind);
 cudaError_t copy_on(const struct driver *driver, void *dst, const void *src, size_t count,

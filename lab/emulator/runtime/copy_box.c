@@ -1,4 +1,4 @@
-/* Copies of rows of bytes that lie apart. Arrays, which only textures need, are not there. */
+/* Copies of rows of bytes with gaps between them. Arrays, which only textures need, are missing. */
 #include "runtime.h"
 
 static bool set_sides(CUDA_MEMCPY2D *box, enum cudaMemcpyKind kind) {

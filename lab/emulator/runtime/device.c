@@ -1,7 +1,7 @@
-/* Devices: how many, which one, and what they can do. */
+/* Devices: their number, the choice of one, and their properties. */
 #include "context.h"
 
-/* A machine without a GPU has a count, and that is an error as well. */
+/* On a machine without a GPU the call sets the count and returns an error. */
 cudaError_t cudaGetDeviceCount(int *count) {
     REQUIRE(count, cudaErrorInvalidValue);
     const struct driver *driver;

@@ -1,5 +1,5 @@
-/* The driver's functions, found as a runtime finds them: dlopen, cuGetProcAddress_v2, names with the
- * version that brought the parameters we pass. */
+/* The driver's functions, found as a runtime finds them: dlopen, cuGetProcAddress_v2, names with
+ * the version that brought the parameters we pass. */
 #ifndef NVSHARE_RUNTIME_DRIVER_H
 #define NVSHARE_RUNTIME_DRIVER_H
 
@@ -24,8 +24,8 @@ struct driver {
 #undef DRIVER_CALL
 };
 
-/* The functions in the flavour that this thread is in. The first call loads and initialises the
- * driver; if that fails, it fails for good. */
+/* The functions in the flavour of this thread. The first call loads and initialises the driver; if
+ * that fails, all later calls fail too. */
 cudaError_t driver_enter(const struct driver **out);
 
 #endif

@@ -14,7 +14,7 @@ cudaError_t answer(cudaError_t error) {
     return error;
 }
 
-/* These say that the context is lost: only a new process gets rid of them. */
+/* These mean that the context is lost: only a new process is free of them. */
 static bool is_sticky(cudaError_t error) {
     switch (error) {
     case cudaErrorECCUncorrectable:
@@ -54,7 +54,7 @@ const char *cudaGetErrorName(cudaError_t error) {
     return known ? known->name : "unrecognized error code";
 }
 
-/* The driver has words for nearly all of them, and programs are used to those. */
+/* The driver has words for nearly all of them, and programs know those. */
 const char *cudaGetErrorString(cudaError_t error) {
     const struct driver *driver;
     const char *words;

@@ -1,4 +1,4 @@
-/* Results of calls, and the last error that every thread remembers. */
+/* Results of calls, and the last error of every thread. */
 #ifndef NVSHARE_RUNTIME_ERROR_H
 #define NVSHARE_RUNTIME_ERROR_H
 

@@ -1,8 +1,8 @@
-/* What a kernel needs and may have, and how many of its blocks fit on a multiprocessor. */
+/* The resources of a kernel, and the number of its blocks that fit on a multiprocessor. */
 #include "context.h"
 #include "launch.h"
 
-/* The function of a host stub in the current context; an error returns from the caller. */
+/* The function of a host stub in the current context. An error makes the caller return. */
 #define FUNCTION_AT(name, func)                                                                    \
     ENTER(driver);                                                                                 \
     CUfunction name;                                                                               \

@@ -1,5 +1,5 @@
-/* Graphs: instantiated, launched, looked at. They are captured from streams as a rule; of the ways to
- * build one by hand, those are here whose parameters are the driver's own. */
+/* Graphs: instantiated, launched, queried. They are usually captured from streams. Of the functions
+ * that build one by hand, those are here whose parameters are the driver's own. */
 #include "runtime.h"
 
 FORWARD(cudaGraphCreate, (cudaGraph_t * pGraph, unsigned int flags), cuGraphCreate, (pGraph, flags))

@@ -1,4 +1,4 @@
-/* Kernels are launched by the address of their host stub, or by a handle that was got with it. */
+/* Kernels are launched by the address of their host stub, or by a handle derived from it. */
 #include "launch.h"
 
 #include <stddef.h>
@@ -13,8 +13,8 @@ CUresult function_at(const struct driver *driver, const void *func, CUkernel *ou
     return CUDA_SUCCESS;
 }
 
-/* The driver has one error for all that is wrong with a launch; the runtime has one of its own for
- * a grid or a block that no GPU can run, and one for what is no kernel. */
+/* The driver has one error for every wrong launch. The runtime has a separate one for a grid or a
+ * block that no GPU can run, and one for an address that is no kernel. */
 static cudaError_t launched(CUresult result, dim3 grid, dim3 block) {
     bool impossible = !grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z ||
                       (size_t)block.x * block.y * block.z > 1024 || block.z > 64 ||
@@ -26,7 +26,7 @@ static cudaError_t launched(CUresult result, dim3 grid, dim3 block) {
     return answer_driver(result);
 }
 
-/* The driver takes a kernel for the function that it is in the current context. */
+/* The driver accepts a kernel in place of its function in the current context. */
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
                                size_t sharedMem, cudaStream_t stream) {
     ENTER(driver);

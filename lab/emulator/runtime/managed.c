@@ -1,4 +1,4 @@
-/* Where managed memory should be. */
+/* The place of managed memory: advice and prefetches. */
 #include "runtime.h"
 
 static CUmemLocation location_of(struct cudaMemLocation location) {

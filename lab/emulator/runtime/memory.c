@@ -1,4 +1,4 @@
-/* Memory of the GPU and of the host: got, given back, and asked about. */
+/* Memory of the GPU and of the host: allocated, freed, and queried. */
 #include <stddef.h>
 
 #include "runtime.h"
@@ -23,7 +23,7 @@ cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t h
         *pitch = 0;
         return cudaSuccess;
     }
-    /* Of the element sizes that the driver takes, the widest gives a pitch that suits all. */
+    /* Of the element sizes that the driver accepts, the widest gives a pitch that suits all. */
     return answer_driver(driver->cuMemAllocPitch((CUdeviceptr *)devPtr, pitch, width, height, 16));
 }
 
@@ -33,7 +33,7 @@ cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags) {
     return answer_driver(driver->cuMemAllocManaged((CUdeviceptr *)devPtr, size, flags));
 }
 
-/* cudaFree(NULL) does nothing, and is how programs have a context made. */
+/* cudaFree(NULL) frees nothing; programs use it to create a context. */
 cudaError_t cudaFree(void *devPtr) {
     ENTER(driver);
     return devPtr ? answer_driver(driver->cuMemFree((CUdeviceptr)devPtr)) : cudaSuccess;
@@ -65,7 +65,7 @@ FORWARD(cudaHostGetDevicePointer, (void **pDevice, void *pHost, unsigned int fla
         cuMemHostGetDevicePointer, ((CUdeviceptr *)pDevice, pHost, flags))
 FORWARD(cudaHostGetFlags, (unsigned int *pFlags, void *pHost), cuMemHostGetFlags, (pFlags, pHost))
 
-/* What the driver says of a pointer. It leaves out what does not apply. */
+/* The driver's answers about a pointer. It leaves out those that do not apply. */
 struct facts {
     unsigned int type; /* a CUmemorytype, or 0 if it does not know the pointer */
     int device;

@@ -1,4 +1,4 @@
-/* One GPU and another: access, and copies between them. */
+/* Pairs of GPUs: access, and copies between them. */
 #include "context.h"
 
 FORWARD_DRIVER(cudaDeviceCanAccessPeer, (int *canAccessPeer, int device, int peerDevice),

@@ -1,5 +1,5 @@
-/* cudaGetDeviceProperties: what the driver says attribute by attribute, in the layout of the major
- * version that this library is built for. */
+/* cudaGetDeviceProperties: the driver's attributes, in the layout of the major version that this
+ * library is built for. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -17,7 +17,7 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle) {
         registry_remove_binary((struct binary *)fatCubinHandle);
 }
 
-/* What comes after the name was of use to GPUs long gone. */
+/* The parameters after the name were for GPUs that are long obsolete. */
 void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun,
                             const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
                             dim3 *bDim, dim3 *gDim, int *wSize) {
@@ -42,14 +42,14 @@ void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, c
     runtime_unsupported("a __managed__ variable");
 }
 
-/* Asked for before managed variables are used; 1 says that there is nothing left to do. */
+/* Called before managed variables are used; 1 says that nothing is left to do. */
 char __cudaInitModule(void **fatCubinHandle) {
     (void)fatCubinHandle;
     return 1;
 }
 
-/* What stands between <<< and >>>, on its way to the function that launches. The arguments of a call
- * may launch kernels themselves, so that several can be on their way. */
+/* The configuration between <<< and >>>, kept for the function that launches. The arguments of a
+ * call may launch kernels themselves, so several can be kept at once. */
 struct configuration {
     dim3 grid, block;
     size_t shared;

@@ -6,7 +6,7 @@
 
 struct binary {
     const void *image;
-    CUlibrary library; /* NULL until something of it is used; `loading` guards it */
+    CUlibrary library; /* NULL until a symbol of it is used; `loading` guards it */
 };
 
 /* A kernel or a variable. No address is both. */
@@ -73,8 +73,8 @@ void registry_add_symbol(struct binary *binary, const void *host, const char *na
     pthread_rwlock_unlock(&table.lock);
 }
 
-/* The places stay: taking one out would break the search for others. They are used again when the
- * same library is loaded again, which as a rule is at the same addresses. */
+/* The places stay: removing one would break the search for others. They are used again when the
+ * same library is loaded again, usually at the same addresses. */
 void registry_remove_binary(struct binary *binary) {
     pthread_rwlock_wrlock(&table.lock);
     for (size_t i = 0; i < table.size; i++)
@@ -96,7 +96,7 @@ static struct symbol find(const void *host) {
     return found;
 }
 
-/* A thread that captures may load code all the same: nothing is submitted. */
+/* A capturing thread may load code too: that submits no work. */
 static CUresult load(const struct driver *driver, struct binary *binary) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     driver->cuThreadExchangeStreamCaptureMode(&mode);

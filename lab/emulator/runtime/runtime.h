@@ -1,11 +1,11 @@
-/* The emulated node's own CUDA runtime: what its files share.
+/* The emulated node's own CUDA runtime: declarations that its files share.
  *
  * libcudart.so.12 and libcudart.so.13 are built from the same files, each with the headers of its
- * own major version. They stand on the public driver API only, and find it as any runtime does. No
- * state of the GPU is kept here: what a call needs, it asks of the driver.
+ * own major version. They use the public driver API only, and find it as any runtime does. No state
+ * of the GPU is kept here: each call queries the driver.
  *
- * Every function answers with a cudaError_t that answer() has written down as the thread's last
- * error. Outputs are untouched on failure. */
+ * Every function returns a cudaError_t that answer() has recorded as the thread's last error.
+ * Outputs are untouched on failure. */
 #ifndef NVSHARE_RUNTIME_H
 #define NVSHARE_RUNTIME_H
 
@@ -18,11 +18,12 @@
 #include "error.h"
 
 /* True while this thread is inside a call of the per-thread flavour (_ptsz, _ptds), in which stream
- * 0 is the thread's own. The generated functions of that flavour set it around the ordinary ones. */
+ * 0 is the thread's own. The generated functions of that flavour set it around the ordinary
+ * ones. */
 extern _Thread_local bool runtime_per_thread;
 
-/* Some functions of CUDA 12 have a newer version under a suffix, which in CUDA 13 has taken over the
- * name: NEWEST(cudaMemAdvise, _v2) is that one. The older ones are in before_13.c. */
+/* Some functions of CUDA 12 have a newer version under a suffix, which has the plain name in
+ * CUDA 13: NEWEST(cudaMemAdvise, _v2) is that version. The older ones are in before_13.c. */
 #if CUDART_VERSION >= 13000
 #define NEWEST(name, suffix) name
 #else
@@ -53,7 +54,8 @@ extern _Thread_local bool runtime_per_thread;
             return answer(error);                                                                  \
     } while (0)
 
-/* The runtime function `name` is the driver function `call`, in the context of the current device. */
+/* The runtime function `name` is the driver function `call`, in the context of the current
+ * device. */
 #define FORWARD(name, parameters, call, arguments)                                                 \
     cudaError_t name parameters {                                                                  \
         ENTER(driver);                                                                             \
@@ -67,12 +69,12 @@ extern _Thread_local bool runtime_per_thread;
         return answer_driver(driver->call arguments);                                              \
     }
 
-/* Makes sure that the thread has a current context: the one it has, whoever set it, or else the
+/* Ensures that the thread has a current context: the one already set, by any code, or else the
  * primary one of its device. */
 CUresult context_bind(const struct driver *driver);
 
-/* The answer of a function that is not there: an error, and one line per name on stderr. The name
- * must be a string literal. */
+/* The answer of a function that is not implemented: an error, and one line per name on stderr. The
+ * name must be a string literal. */
 cudaError_t runtime_unsupported(const char *name);
 
 #endif

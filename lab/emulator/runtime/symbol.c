@@ -11,7 +11,7 @@ static bool locate(const struct driver *driver, const void *symbol, CUdeviceptr 
            driver->cuLibraryGetGlobal(address, bytes, library, name) == CUDA_SUCCESS;
 }
 
-/* Where `count` bytes of a variable begin. */
+/* The address of `count` bytes of a variable. */
 static cudaError_t locate_part(const struct driver *driver, const void *symbol, size_t count,
                                size_t offset, void **out) {
     CUdeviceptr address;

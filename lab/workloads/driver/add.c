@@ -1,6 +1,6 @@
-/* What pytorch-add and its two sisters do to a GPU, without PyTorch: x and y are copied to the GPU,
- * then z = x + y again and again. Two z's are alive, since PyTorch has the next one before it lets
- * go of the last. See ../README.md. */
+/* The GPU work of pytorch-add and its two variants, without PyTorch: copies x and y to the GPU,
+ * then computes z = x + y repeatedly. Two z's are alive, since PyTorch allocates the next one
+ * before it frees the last. See ../README.md. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,12 +30,12 @@ struct workload {
     uint64_t side; /* of the square matrices */
     uint64_t iterations;
     double sleep_s;   /* after each iteration, and a synchronisation before it; 0: neither */
-    double late_s;    /* up to so much longer by chance, as a busy machine wakes a sleeper */
-    double startup_s; /* what an interpreter needs before it gets to the GPU */
+    double late_s;    /* at most so much longer, at random, as on a busy machine */
+    double startup_s; /* the time that an interpreter needs before it reaches the GPU */
     int device;
     enum gpu_memory memory;
     bool held;            /* begins when standard input says so */
-    const char *progress; /* file that gets the number of the iteration now and then */
+    const char *progress; /* file that regularly gets the number of the iteration */
 };
 
 static const struct workload KNOWN[] = {

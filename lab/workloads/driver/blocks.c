@@ -18,7 +18,7 @@ void blocks_resize(const struct driver_functions *driver, struct blocks *blocks,
                                                  blocks->managed ? GPU_MANAGED : GPU_PLAIN);
 }
 
-/* So much of each block, the last one first, that it comes to `bytes`. */
+/* Copies to the last block first, until `bytes` are reached. */
 void blocks_copy_in(const struct driver_functions *driver, const struct blocks *blocks,
                     uint64_t bytes) {
     for (size_t i = blocks->count; i > 0 && bytes; i--) {
@@ -42,8 +42,8 @@ struct window blocks_between(const struct blocks *blocks, uint64_t begin, uint64
     return window;
 }
 
-/* Every thread adds up every so-manieth element of each block; the sum goes somewhere, so that the
- * reading has a purpose. */
+/* Each thread adds up every n-th element of each block. The sum is stored, so that the compiler
+ * keeps the reads. */
 static void write_kernel(FILE *file, size_t count, double cost_us) {
     fputs(".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry touch(", file);
     for (size_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* The memory of driver-phases: allocations side by side, and the kernel that goes through some of them. */
+/* The memory of driver-phases: a row of allocations, and the kernel that reads some of them. */
 #ifndef NVSHARE_WORKLOAD_BLOCKS_H
 #define NVSHARE_WORKLOAD_BLOCKS_H
 
@@ -13,10 +13,10 @@ struct blocks {
     CUdeviceptr at[MAX_CUTS];
 };
 
-/* From now on so many bytes are allocated; `bytes` has to be one of the cuts. */
+/* Allocates or frees blocks, so that `bytes` are allocated; `bytes` has to be one of the cuts. */
 void blocks_resize(const struct driver_functions *driver, struct blocks *blocks, uint64_t bytes);
 
-/* Copies bytes to what was allocated last. */
+/* Copies bytes to the blocks that were allocated last. */
 void blocks_copy_in(const struct driver_functions *driver, const struct blocks *blocks,
                     uint64_t bytes);
 
@@ -26,8 +26,8 @@ struct window {
 };
 struct window blocks_between(const struct blocks *blocks, uint64_t begin, uint64_t end);
 
-/* Loads a kernel that goes through `count` blocks. On the emulated GPU it takes cost_us, unless that
- * is 0. */
+/* Loads a kernel that reads `count` blocks. On the emulated GPU it takes cost_us, unless that is
+ * 0. */
 CUfunction blocks_kernel(const struct driver_functions *driver, size_t count, double cost_us);
 
 void blocks_launch(const struct driver_functions *driver, const struct blocks *blocks,

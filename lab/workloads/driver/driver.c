@@ -1,4 +1,4 @@
-/* Finding the driver, and ending with a sentence when something fails. */
+/* Finding the driver, and ending with a message if something fails. */
 #include "driver.h"
 
 #include <dlfcn.h>

@@ -47,7 +47,7 @@ struct driver_functions {
 #undef DECLARE
 };
 
-/* Ends the program with a sentence when there is no driver. */
+/* Ends the program with a message if there is no driver. */
 struct driver_functions driver_load(void);
 
 /* Ends the program, naming the call, unless it succeeded. */

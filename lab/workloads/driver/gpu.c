@@ -31,7 +31,7 @@ enum gpu_memory gpu_memory_named(const char *name) {
     exit(2);
 }
 
-/* In pieces, as allocators do that grow. */
+/* In pieces, like an allocator that grows. */
 static CUdeviceptr allocate_handles(const struct driver_functions *driver, size_t bytes) {
     const size_t piece = (size_t)256 << 20, page = (size_t)2 << 20;
     size_t whole = (bytes + page - 1) / page * page;
@@ -49,7 +49,7 @@ static CUdeviceptr allocate_handles(const struct driver_functions *driver, size_
         CHECK(driver, cuMemCreate, &handle, size, &properties, 0);
         CHECK(driver, cuMemMap, address + at, size, 0, handle, 0);
         CHECK(driver, cuMemSetAccess, address + at, size, &access, 1);
-        CHECK(driver, cuMemRelease, handle); /* it lives on as long as it is mapped */
+        CHECK(driver, cuMemRelease, handle); /* the memory lives as long as it is mapped */
     }
     return address;
 }

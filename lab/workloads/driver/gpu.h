@@ -1,4 +1,4 @@
-/* What every workload does with a GPU: a context, memory, bytes to it. Failure ends the program. */
+/* The GPU calls of every workload: a context, memory, copies to it. Failure ends the program. */
 #ifndef NVSHARE_WORKLOAD_GPU_H
 #define NVSHARE_WORKLOAD_GPU_H
 
@@ -11,7 +11,7 @@ void gpu_open(const struct driver_functions *driver, int device);
 
 CUfunction gpu_load(const struct driver_functions *driver, const char *ptx, const char *kernel);
 
-/* By which of the driver's functions memory is asked for. */
+/* The driver functions that allocate memory. */
 enum gpu_memory {
     GPU_PLAIN,   /* cuMemAlloc */
     GPU_MANAGED, /* cuMemAllocManaged */
@@ -19,13 +19,13 @@ enum gpu_memory {
     GPU_POOL,    /* cuMemAllocAsync */
 };
 
-/* The name of one, as an option has it; ends the program if there is none of that name. */
+/* Reads the value of an option; ends the program if the name is unknown. */
 enum gpu_memory gpu_memory_named(const char *name);
 
 CUdeviceptr gpu_allocate(const struct driver_functions *driver, size_t bytes,
                          enum gpu_memory memory);
 
-/* From memory that nobody has written, so that it takes no room on the host. */
+/* Copies from memory that was never written, so that it takes no room on the host. */
 void gpu_copy_in(const struct driver_functions *driver, CUdeviceptr to, size_t bytes);
 
 #endif

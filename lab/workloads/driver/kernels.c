@@ -1,4 +1,4 @@
-/* A program that runs kernels of one length until it is told to end (SIGTERM): one after the other, or in
+/* A program that runs kernels of one length until it gets SIGTERM: one after the other, or in
  * bursts with rests between them. `nvshare bench shares` runs it. */
 #include <getopt.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 enum style {
     ASYNC,   /* launches as fast as it can */
     SYNC,    /* waits for each one */
-    GRAPH,   /* launches them by the graph, as fast as it can */
+    GRAPH,   /* launches graphs of them, as fast as it can */
     CAPTURE, /* the same, with a new graph each time */
 };
 
@@ -23,14 +23,14 @@ struct program {
     uint64_t graph_kernels; /* in one graph */
     uint64_t burst;         /* calls before a rest; 0: it never rests */
     double rest_s, rest_jitter_s;
-    double warm_up_s; /* bursts that begin before are not told of */
+    double warm_up_s; /* bursts that begin before this are not reported */
     uint64_t memory;
     double startup_s;
     int device;
     bool held;
 };
 
-/* What there is to launch, and where. */
+/* The kernel or graph to launch, and its stream. */
 struct work {
     struct blocks blocks;
     CUfunction kernel;
@@ -96,7 +96,7 @@ static void launch(const struct driver_functions *driver, const struct program *
         CHECK(driver, cuStreamSynchronize, work->stream);
 }
 
-/* How long it took from the first launch to the end of the last kernel. */
+/* The time from the first launch to the end of the last kernel. */
 static double run_burst(const struct driver_functions *driver, const struct program *program,
                         const struct work *work) {
     double began = timing_now_s();

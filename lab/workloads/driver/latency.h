@@ -1,4 +1,4 @@
-/* How long each burst of kernels took, as a list that grows. */
+/* The duration of each burst of kernels, as a growing list. */
 #ifndef NVSHARE_WORKLOAD_LATENCY_H
 #define NVSHARE_WORKLOAD_LATENCY_H
 

@@ -69,7 +69,7 @@ uint64_t phase_windows(const struct phase *phase) {
     return phase->touch ? (phase->memory + phase->touch - 1) / phase->touch : 1;
 }
 
-/* The last one ends with memory, and overlaps the one before if need be. */
+/* The last window ends with the memory, and overlaps the one before if needed. */
 uint64_t phase_window(const struct phase *phase, uint64_t number) {
     uint64_t begin = number * phase->touch, last = phase->memory - phase->touch;
     return begin < last ? begin : last;

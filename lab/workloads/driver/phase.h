@@ -1,8 +1,8 @@
-/* A phase of a program, as a scenario file describes it: docs/simulator.md has the meaning of every field.
+/* A phase of a program, as a scenario file describes it: docs/simulator.md explains every field.
  *
- * Memory is a line from 0 to its size. A kernel touches a window of it; windows follow each other from
- * end to end and begin again. All borders of windows and sizes are places where the line is cut into
- * allocations, so that a window is a number of whole ones. */
+ * Memory is a line from 0 to its size. A kernel touches a window of it. Windows follow each other
+ * to the end of the line and start over. The line is cut into allocations at all borders of windows
+ * and at all sizes, so that a window consists of whole allocations. */
 #ifndef NVSHARE_WORKLOAD_PHASE_H
 #define NVSHARE_WORKLOAD_PHASE_H
 
@@ -20,13 +20,13 @@ struct phase {
     double kernel_us; /* 0: as long as the touched bytes take */
     bool sync;
     double idle_s, idle_jitter_s;
-    double rate; /* requests a second, by chance; 0: it comes back when it has rested */
+    double rate; /* random requests per second; 0: the next one comes after the rest */
 };
 
-/* Reads "memory=1073741824,iterations=100". Ends the program with a sentence if it cannot be read. */
+/* Reads "memory=1073741824,iterations=100". Ends the program with a message if it is malformed. */
 struct phase phase_read(char *text);
 
-/* How many windows there are, and where each begins. Together they cover all memory. */
+/* The number of windows, and the beginning of each. Together they cover all memory. */
 uint64_t phase_windows(const struct phase *phase);
 uint64_t phase_window(const struct phase *phase, uint64_t number);
 

@@ -1,5 +1,5 @@
-/* A program that does what a scenario file says: phases with their memory, copies, kernels and rests.
- * `nvshare bench scenario` runs it where a scenario names no workload. */
+/* A program that runs the phases of a scenario file, with their memory, copies, kernels and rests.
+ * `nvshare bench scenario` runs it if a scenario names no workload. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@ struct program {
     double startup_s;
     int device;
     bool managed, held;
-    const char *bursts; /* a file for what is told of each burst, or NULL */
+    const char *bursts; /* a file for the reports of bursts, or NULL */
 };
 
-/* What has happened so far. */
+/* The progress so far. */
 struct progress {
     struct start start;
     FILE *bursts;
@@ -29,13 +29,13 @@ static double jitter(const struct phase *phase) {
     return phase->idle_jitter_s > 0 ? phase->idle_jitter_s * drand48() : 0;
 }
 
-/* The time until the next request: they come by chance, so many a second on average. */
+/* The time until the next request: they come at random, `rate` per second on average. */
 static double next_request(const struct phase *phase) {
     return -log(1 - drand48()) / phase->rate;
 }
 
-/* In seconds of CLOCK_MONOTONIC times the speed of the node: whoever reads it knows both. It is written at once, since
- * the program may be ended while it waits. */
+/* In seconds of CLOCK_MONOTONIC times the speed of the node: the reader knows both. It is written
+ * at once, since the program may be ended while it waits. */
 static void tell(FILE *bursts, const char *what, double instant) {
     if (!bursts)
         return;

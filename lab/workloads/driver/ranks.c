@@ -1,6 +1,7 @@
-/* Ranks of a program that uses several GPUs, one each. All do the same: kernels of a given length on memory of a given
- * size, then a barrier, by kernels that spin until those of all other ranks have come; again and again. At the end each
- * looks whether its memory is as it was. A rank is a process, or all are in one: a thread each, or one thread for all. */
+/* Ranks of a program that uses several GPUs, one each. All do the same in each iteration: kernels
+ * of a given length on memory of a given size, then a barrier, by kernels that spin until those of
+ * all other ranks have arrived. At the end each checks that its memory is unchanged. A rank is a
+ * process, or all are in one process: a thread each, or one thread for all. */
 #include <getopt.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ struct program {
     uint64_t ranks;
     int rank; /* of this process, or EVERY_RANK */
     const char *meet;
-    uint64_t iterations, kernels; /* of which there are so many in an iteration */
+    uint64_t iterations, kernels; /* the second: in an iteration */
     double kernel_us;
     uint64_t memory;
     double startup_s;
@@ -40,7 +41,7 @@ struct rank {
     uint64_t wrong;
 };
 
-/* A kernel that reads memory writes a result to its beginning, which is none of the data. */
+/* A kernel that reads memory writes a result to its beginning, which is not part of the data. */
 static const uint64_t skipped = 16;
 
 static void go_to(const struct rank *rank) {
@@ -98,13 +99,15 @@ static void synchronise(const struct rank *rank) {
     CHECK(rank->driver, cuStreamSynchronize, rank->stream);
 }
 
-/* All ranks have to come to the same end: whoever writes when that is names a round that nobody has come to. */
+/* All ranks have to end after the same round, so the writer of `last` names a round that no rank
+ * has reached. */
 static bool is_over(const struct rank *rank, uint64_t round) {
     uint64_t last = atomic_load(rank->meeting->last);
     return round > rank->program->iterations || (last && round > last);
 }
 
-/* One thread for so many ranks: whatever one of them waits for, the others are given their work first. */
+/* One thread serves all these ranks. Before it waits for one of them, it submits the work of
+ * all. */
 static uint64_t run_ranks(const struct rank *ranks, size_t count) {
     const struct program *program = ranks->program;
     uint64_t round = 1;

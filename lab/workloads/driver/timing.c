@@ -22,7 +22,7 @@ void timing_sleep_s(double seconds) {
 }
 
 /* A machine wakes a sleeper some 60 us late, which at speed 100 are 6 ms: so the end of an emulated
- * sleep is waited for awake. On a real GPU this is an ordinary sleep. */
+ * sleep is a busy wait. On a real GPU this is an ordinary sleep. */
 void timing_sleep_until_s(double instant) {
     double awake_s = speed() == 1 ? 0 : 150e-6;
     double real = (instant - timing_now_s()) / speed() - awake_s;

@@ -1,5 +1,5 @@
-/* Time as a workload counts it. On an emulated node it is emulated seconds: NVSHARE_EMULATOR_SPEED says
- * how many there are in a real one. */
+/* Time as a workload counts it. On an emulated node these are emulated seconds:
+ * NVSHARE_EMULATOR_SPEED is their number per real second. */
 #ifndef NVSHARE_WORKLOAD_TIMING_H
 #define NVSHARE_WORKLOAD_TIMING_H
 
@@ -9,15 +9,15 @@ double timing_now_s(void);
 void timing_sleep_s(double seconds);
 void timing_sleep_until_s(double instant);
 
-/* When a program begins, and on which GPU. */
+/* The time at which a program begins, and its GPU. */
 struct start {
     double begin_s;
     int device;
 };
 
-/* Now, on the GPU that was asked for; or, when held, as a line on standard input says: the GPU, and the
- * instant in real seconds of CLOCK_MONOTONIC. A held program says "ready" first. It lets somebody have
- * many programs begin at one moment, whatever it took to start them. */
+/* Now, on the requested GPU; or, if held, as a line on standard input says: the GPU, and the
+ * instant in real seconds of CLOCK_MONOTONIC. A held program prints "ready" first. So many programs
+ * can begin at one moment, however long they took to start. */
 struct start timing_start(bool held, int device);
 
 #endif

@@ -3,9 +3,9 @@
 PyTorch is loaded, "ready" is printed, and the program begins on the GPU and at the instant that a
 line on standard input names. At its end a line of JSON says how many emulated seconds it took.
 
-One thing is not as it was. Tensors of ones on the CPU are not filled: that takes a machine some
-seconds, which at speed 20 are minutes, and an emulated GPU without data looks at none of it.
-`--startup` stands for all that a program does before it gets to the GPU.
+One thing differs: tensors of ones on the CPU are not filled. Filling takes a machine some seconds,
+which at speed 20 are minutes, and an emulated GPU without data reads none of it.
+`--startup` stands for everything that a program does before it reaches the GPU.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import tqdm  # noqa: F401  # the program will want it, and loading takes time
 
 
 def main() -> None:
-    """Wait, run the program, and tell."""
+    """Wait, run the program, and print its time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--startup", type=float, default=0.0, help="emulated seconds")
     parser.add_argument("program")
@@ -37,12 +37,12 @@ def main() -> None:
     run(told.program, told.arguments)
     seconds = (time.monotonic() - float(instant)) * speed
     print(json.dumps({"seconds": round(seconds, 3)}), flush=True)
-    # What a machine takes to take PyTorch down again would count as often as there is speed, too.
+    # The time that a machine takes to shut PyTorch down would be multiplied by the speed, too.
     os._exit(0)
 
 
 def run(program: str, arguments: list[str]) -> None:
-    """Be the program. What it prints goes where its progress goes."""
+    """Run the program in this process. Its output goes to the same place as its progress."""
     torch.ones = torch.empty
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(Path(program).parent))

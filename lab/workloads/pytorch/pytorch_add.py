@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 
 def main(size: int = 28_000, iterations: int = 4_000, sleep: float = 0.0) -> None:
-    """Add two matrices of ones on the GPU, and say how long it took."""
+    """Add two matrices of ones on the GPU, and print the time it took."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=size, help="rows and columns")
     parser.add_argument("--iterations", type=int, default=iterations)

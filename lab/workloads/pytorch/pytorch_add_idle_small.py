@@ -1,4 +1,4 @@
-"""pytorch-add-idle-small: as pytorch-add-small, waiting for each result, and then for a while."""
+"""pytorch-add-idle-small: as pytorch-add-small, but it waits for each result, and then sleeps."""
 
 from pytorch_add import main
 

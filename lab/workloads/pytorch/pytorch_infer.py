@@ -49,7 +49,7 @@ class Service:
 
 
 def main() -> None:
-    """Serve bursts of requests, and say how long they had to wait."""
+    """Serve bursts of requests, and print how long they had to wait."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bursts", type=int, default=100)
     parser.add_argument("--requests", type=int, default=20, help="in each burst")

@@ -1,6 +1,6 @@
 """pytorch-phases: memory that grows and shrinks, and additions to some of it, phase by phase.
 
-What a scenario of the simulator describes by phases, as far as PyTorch can do it: memory, copy_in,
+The phases of a scenario of the simulator, as far as PyTorch can do them: memory, copy_in,
 iterations and touch, all in bytes and in whole blocks. An iteration is one operation per block.
 """
 

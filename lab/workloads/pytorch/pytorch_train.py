@@ -11,14 +11,15 @@ import torch
 from tqdm import tqdm
 
 WIDTH = 1 << 16
-# What one sample of one layer leaves for the way back: what it was given, and what it bends.
+# One sample of one layer keeps two tensors for the backward pass: its input, and the argument of
+# its nonlinearity.
 BYTES_PER_SAMPLE = 2 * WIDTH * 4
 # Fractions of the largest batch, without a pattern that the allocator could adapt to.
 SIZES = (1.0, 0.31, 0.83, 0.47, 0.97, 0.13, 0.71, 0.59)
 
 
 class Model(torch.nn.Module):
-    """Layers that scale, shift and bend."""
+    """Layers that scale, shift and apply a nonlinearity."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
@@ -26,14 +27,14 @@ class Model(torch.nn.Module):
         self.shifts = torch.nn.ParameterList([torch.zeros(WIDTH) for _ in range(layers)])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Keep what the way back needs, layer by layer."""
+        """Apply all layers, and keep the tensors that the backward pass needs."""
         for scale, shift in zip(self.scales, self.shifts, strict=True):
             x = torch.nn.functional.silu(x * scale + shift)
         return x
 
 
 def main() -> None:
-    """Train, and say what the allocator went through."""
+    """Train, and print the statistics of the allocator."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--layers", type=int, default=24)

@@ -1,4 +1,4 @@
-"""node.conf: what the native libraries are told about a node. Text in, text out; no files here.
+"""node.conf: the description of a node for the native libraries. Text in, text out; no files here.
 
 The first line names the format and its version. ``key=value`` lines follow, first those of the
 node, then those of each GPU after a line ``[gpu]``. The reader is in C, in
@@ -28,18 +28,18 @@ _GIB = 1024**3
 
 @dataclass(frozen=True)
 class Settings:
-    """How a whole node behaves, whatever its GPUs are."""
+    """Settings of a whole node, independent of its GPUs."""
 
     speed: float = 1.0
     data: Data = "on"
-    # The memory of the machine that the GPUs are in: the daemon goes by it, and there are no more
-    # host pages for managed memory than that.
+    # The memory of the machine that the GPUs are in: the daemon uses it, and it limits the host
+    # pages for managed memory.
     host_bytes: int = 256 * _GIB
 
 
 @dataclass
 class Conf:
-    """A node.conf taken apart: the lines of the node, and those of each GPU."""
+    """A parsed node.conf: the lines of the node, and those of each GPU."""
 
     node: dict[str, str] = field(default_factory=dict)
     gpus: list[dict[str, str]] = field(default_factory=list)
@@ -61,7 +61,7 @@ def write_conf(name: str, settings: Settings, profiles: Sequence[Profile]) -> st
 
 
 def read_conf(text: str) -> Conf:
-    """Take the text of node.conf apart; ValueError if it is not one of ours."""
+    """Parse the text of node.conf; ValueError if it is not one of ours."""
     header, *lines = text.splitlines() or [""]
     if header != HEADER:
         raise ValueError(f'it starts with "{header}" and not with "{HEADER}"')
@@ -85,7 +85,7 @@ def format_speed(speed: float) -> str:
 
 
 def gpu_uuid(node: str, index: int) -> str:
-    """Return the UUID of a GPU: the same for the same node name and index, for ever."""
+    """Return the UUID of a GPU: always the same for the same node name and index."""
     return f"GPU-{uuid.uuid5(_UUID_NAMESPACE, f'{node}/{index}')}"
 
 

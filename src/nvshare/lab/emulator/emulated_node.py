@@ -1,7 +1,7 @@
 """An emulated node: a folder that names its GPUs. Created, found, described and removed here.
 
-There is no daemon. The folder holds ``node.conf``, and from the first use on ``state``, in which
-the native libraries of all programs on the node keep what they share.
+There is no daemon. The folder holds ``node.conf``, and from the first use on ``state``, the shared
+state of the native libraries of all programs on the node.
 """
 
 import os
@@ -22,8 +22,8 @@ DEFAULT_NAME = "default"
 CONF_FILE = "node.conf"
 
 # A name becomes a folder's name and a line of node.conf, and the native side keeps it in 64 bytes
-# with a zero at the end. A leading dot marks a folder that is being made or removed, and that
-# nobody else should see.
+# with a zero at the end. A leading dot marks a folder that is being made or removed, and that no
+# other program should use.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -39,13 +39,13 @@ class Node:
     def environment(self, libraries: Path, inherited: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that put a program on this node, and nothing else.
 
-        ``inherited`` is the environment the program would have had: its library path is kept,
-        behind ours, and what it preloads as well.
+        ``inherited`` is the environment the program would have had: its library path and its
+        preloads are kept, after ours.
         """
         return {
-            # A program that brings a CUDA runtime along has the way to it built in (RPATH), and
-            # that comes before the library path. But a library of the same name that is loaded
-            # already comes before everything.
+            # A program with its own CUDA runtime has the path to it built in (RPATH), and that
+            # comes before the library path. But a library of the same name that is already loaded
+            # comes before both.
             **preload([libraries / name for name in RUNTIMES], inherited),
             "LD_LIBRARY_PATH": library_path([str(libraries)], inherited),
             "NVSHARE_EMULATOR_NODE": str(self.folder),
@@ -54,7 +54,7 @@ class Node:
 
 
 def environment_without(libraries: Path, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return what the variables of any node are to become off it; empty: they are to go."""
+    """Return the values of a node's variables for a program off the node; empty: unset."""
     folders = inherited.get("LD_LIBRARY_PATH", "").split(":")
     return {
         "LD_PRELOAD": " ".join(preloaded(inherited, RUNTIMES)),
@@ -114,7 +114,7 @@ def host_bytes(folder: Path) -> int:
 
 
 def node_speed(folder: Path) -> float:
-    """Return how many emulated seconds pass on a node in a real one."""
+    """Return the emulated seconds that pass on a node in a real second."""
     return float(read_conf((folder / CONF_FILE).read_text(encoding="ascii")).node["speed"])
 
 
@@ -131,14 +131,14 @@ def list_names(root: Path) -> list[str]:
 def remove(root: Path, name: str) -> None:
     """Remove a node, even one whose node.conf is damaged.
 
-    Programs that still run on it keep the state they have mapped; no new one finds the node.
+    Programs that still run on it keep the state they have mapped; no new program finds the node.
     """
     _check_name(name)
     gone = _hidden_name(root, name)
     try:
         (root / name).rename(gone)
     except FileNotFoundError:
-        # Fails, and says which nodes there are.
+        # Fails, and lists the nodes that exist.
         find(root, name)
         raise
     shutil.rmtree(gone)

@@ -1,4 +1,4 @@
-"""Breaks an emulated GPU, and mends it, as far as NVML shows: for trying what watches over GPUs."""
+"""Breaks and repairs an emulated GPU, as far as NVML shows it: for testing monitors of GPUs."""
 
 import ctypes
 import os
@@ -7,22 +7,22 @@ from nvshare.errors import BadInputError
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import NVML, library_folder
 
-# The GPU has fallen off the bus. NVML calls it lost until it is mended.
+# The GPU has fallen off the bus. NVML calls it lost until it is repaired.
 XID_LOST = 79
 
 
 def set_fault(node: Node, gpu: int, xid: int, *, needs_reset: bool) -> None:
-    """Give a GPU an XID; 0 mends it."""
+    """Give a GPU an XID; 0 repairs it."""
     _change(node, gpu, "nvshareEmulatorFault", ctypes.c_uint(xid), int(needs_reset))
 
 
 def steal_memory(node: Node, gpu: int, size: int) -> None:
-    """Have somebody else hold so much of a GPU's memory, or all that is free; 0 gives it back."""
+    """Let an outsider hold so much of a GPU's memory, or all that is free; 0 gives it back."""
     _change(node, gpu, "nvshareEmulatorSteal", ctypes.c_ulonglong(size))
 
 
 def refuse_answers(node: Node, gpu: int, *, refuses: bool) -> None:
-    """Have NVML answer NOT_SUPPORTED to whatever it is asked of a GPU, or not any more."""
+    """Let NVML answer NOT_SUPPORTED to every query of a GPU, or end that."""
     _change(node, gpu, "nvshareEmulatorRefuse", int(refuses))
 
 

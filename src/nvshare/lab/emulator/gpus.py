@@ -1,4 +1,4 @@
-"""Reading a list of GPUs as people write it: ``2xt4,1xa100-40g`` or ``2x./my.toml``."""
+"""Reading a list of GPUs as users write it: ``2xt4,1xa100-40g`` or ``2x./my.toml``."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _COUNTED = re.compile(r"([0-9]+)x(.+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Item:
-    """One part of a list: how many of which profile. The profile is a name or a path."""
+    """One part of a list: a count and a profile. The profile is a name or a path."""
 
     count: int
     profile: str
@@ -30,7 +30,7 @@ class Item:
 
 
 def parse_items(text: str) -> list[Item]:
-    """Split a list into its items, without looking at any profile."""
+    """Split a list into its items, without reading any profile."""
     items = [_parse_item(part.strip(), text) for part in text.split(",")]
     total = sum(item.count for item in items)
     if total > MAX_GPUS:
@@ -55,7 +55,7 @@ def _parse_item(part: str, text: str) -> Item:
     count, profile = match.groups() if match else ("1", part)
     if not profile:
         raise _bad_list(text, "an item of the list is empty")
-    # Python refuses to read numbers of thousands of digits, so length is looked at first.
+    # Python refuses to read numbers of thousands of digits, so the length is checked first.
     if len(count) > 9:
         raise _bad_list(text, f'"{count[:9]}…" is not a sensible number of GPUs')
     if int(count) == 0:

@@ -1,4 +1,4 @@
-"""Where the emulated GPU's libraries are installed. Loads nothing."""
+"""The installed libraries of the emulated GPU: their paths. Loads nothing."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -14,8 +14,8 @@ RUNTIMES = ("libcudart.so.12", "libcudart.so.13")
 def library_folder() -> Path:
     """Return the folder with the emulated driver, NVML and CUDA runtimes.
 
-    Asked of importlib.resources and not derived from ``__file__``: in an editable install the
-    Python files stay in the source tree while the libraries are elsewhere.
+    From importlib.resources and not from ``__file__``: in an editable install the Python files
+    stay in the source tree while the libraries are elsewhere.
     """
     folder = Path(str(files("nvshare") / "lib" / "emulator"))
     for name in (DRIVER, NVML, *RUNTIMES):

@@ -1,7 +1,7 @@
-"""What a GPU model is: the schema of a profile file, and the loading of one.
+"""GPU models: the schema of a profile file, and the loading of one.
 
-A profile is written in the units that data sheets use. Converting them to the units of the native
-library is the business of ``nvshare.lab.emulator.conf``.
+A profile is written in the units that data sheets use. ``nvshare.lab.emulator.conf`` converts them
+to the units of the native library.
 """
 
 from importlib.resources import files
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
-# One comfortable ceiling for every whole number: it keeps each product below 2**63 in any unit.
+# One generous limit for every whole number: it keeps each product below 2**63 in any unit.
 _LARGE = 1_000_000
 Count: TypeAlias = Annotated[int, Field(gt=0, le=_LARGE)]
 Size: TypeAlias = Annotated[float, Field(gt=0, le=16 * _LARGE)]
@@ -31,7 +31,7 @@ class _Table(BaseModel):
 
 
 class Gpu(_Table):
-    """The processor: what a device query reports."""
+    """The processor, as a device query reports it."""
 
     # The native side keeps a name in 64 bytes, the last of which is a zero.
     name: str = Field(max_length=63, pattern=r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$")
@@ -53,7 +53,7 @@ class Gpu(_Table):
 
 
 class Memory(_Table):
-    """The memory on the board: size, speed, and what a context costs."""
+    """The memory on the board: size, speed, and the cost of a context."""
 
     total_mib: Size
     usable_mib: Size
@@ -99,7 +99,7 @@ class Managed(_Table):
 
 
 class Handles(_Table):
-    """Memory with handles, and what its calls cost: each, and for every block of 2 MiB."""
+    """Memory with handles, and the cost of its calls: each, and for every block of 2 MiB."""
 
     supported: bool
     create_us: Duration
@@ -156,7 +156,7 @@ class Profile(_Table):
 
 
 def _at_most(value: Number, info: ValidationInfo, other: str) -> Number:
-    # A limit that is itself wrong is absent here, and has its own error.
+    # A limit that is wrong itself is missing here, and has its own error.
     limit = info.data.get(other)
     if limit is not None and value > limit:
         raise ValueError(f"must be at most {other} ({limit:g})")

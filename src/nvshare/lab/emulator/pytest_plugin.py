@@ -1,7 +1,7 @@
 """The pytest plugin ``nvshare-emulated-gpu``: programs that a test starts see emulated GPUs.
 
-Every run of pytest loads this file, also one that has nothing to do with GPUs. So it imports
-nothing but pytest; what a node needs is imported by the first test that asks for one.
+Every run of pytest loads this file, even one that does not use GPUs. So it imports only pytest;
+the first test that uses a node imports the rest.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MARKER = "emulated_gpu"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, for `--strict-markers` and `pytest --markers`."""
+    """Register the marker, for `--strict-markers` and `pytest --markers`."""
     config.addinivalue_line(
         "markers",
         f"{MARKER}(gpus='t4', speed=1.0, data='on', host_memory='256Gi'): programs that the test "

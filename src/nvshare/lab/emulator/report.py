@@ -1,7 +1,7 @@
-"""What an emulated node knows of itself, beyond what NVML can say. For tests, benchmarks and tools.
+"""The state of an emulated node, beyond the data of NVML. For tests, benchmarks and tools.
 
 The native library writes the report (``lab/emulator/nvml/report.c``); here it becomes values.
-Any node can be read by its folder, whichever node this process is on itself.
+Any node can be read by its folder, even if this process is on another node.
 """
 
 import ctypes
@@ -23,11 +23,11 @@ _FIRST_GUESS_BYTES = 16384
 class GpuReport:
     """One GPU. Times are emulated nanoseconds; counters count since the node began.
 
-    What has moved is managed memory that changed its place, by prefetch, fault or eviction, and the
-    time in which any did; ``in_bytes`` and ``out_bytes`` are all that went over the bus. Chunks are
-    what blocks have of the GPU, also those that have left it; the surplus waits for more blocks.
-    Reclaims are chunks that were taken from blocks which had left. What is being scrubbed is free,
-    but not zero yet; what is stolen is held by nobody on the node.
+    The moved bytes are managed memory that changed its place, by prefetch, fault or eviction, with
+    the time that this took; ``in_bytes`` and ``out_bytes`` are all bytes on the bus. Chunks are
+    memory of the GPU that blocks have, even blocks that have left it; the surplus waits for more
+    blocks. Reclaims are chunks that were taken from blocks which had left. Memory being scrubbed is
+    free, but not zero yet. Stolen memory belongs to no process on the node.
     """
 
     index: int
@@ -56,7 +56,7 @@ class GpuReport:
 
 @dataclass(frozen=True)
 class Account:
-    """What one process has and has used of one GPU."""
+    """The part of one GPU that one process has and has used."""
 
     plain_bytes: int
     contexts: int
@@ -75,8 +75,8 @@ class ProcessReport:
     """One process on the node, with an account for every GPU.
 
     ``host_bytes`` are the host pages of its managed memory, which it keeps as long as the memory.
-    The counts are what it has not given back: handles of physical memory, each as often as it has
-    to be released; mappings; reserved addresses; registered and allocated host memory.
+    The counts are resources that it has not given back: handles of physical memory, each as often
+    as it has to be released; mappings; reserved addresses; registered and allocated host memory.
     """
 
     pid: int
@@ -92,7 +92,7 @@ class ProcessReport:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole node at one moment. ``difference`` names a count that is wrong: None is right."""
+    """A whole node at one moment. ``difference`` names a wrong count; None: all are right."""
 
     clock_ns: int
     speed: float
@@ -133,7 +133,7 @@ def _read_text(library: ctypes.CDLL, folder: Path) -> bytes:
                 why=f"the library answered with error {result}, and says more on stderr",
                 do="check that the node belongs to you and is of this version of nvshare",
             )
-        # A process may join between two calls, so that even this may turn out to be too little.
+        # A process may join between two calls, so even this size may be too small.
         size.value *= 2
 
 

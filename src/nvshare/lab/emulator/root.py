@@ -12,10 +12,10 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 (ownership is checked below)
 
 
 def node_root() -> Path:
-    """Return the folder of this user's nodes, made if need be, readable by nobody else.
+    """Return the folder of this user's nodes, made if needed, readable by this user only.
 
-    It lies in shared memory, where the state of a node belongs; where there is none, in the
-    folder for temporary files; or where the user wants it.
+    It is in shared memory, where the state of a node belongs; without shared memory, in the folder
+    for temporary files; or in the folder that the user has set.
     """
     if given := os.environ.get(environment.EMULATOR_ROOT):
         return private_folder(Path(given).absolute())
@@ -25,9 +25,9 @@ def node_root() -> Path:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder of mode 0700, or check that the one that is there is ours alone.
+    """Make a folder of mode 0700, or check that the existing one is ours alone.
 
-    The parent is writable by everybody, so somebody else may have put the name there first.
+    The parent is writable by all users, so another user may have taken the name first.
     """
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()

@@ -1,7 +1,7 @@
-"""What an emulated node looks like through NVML, as values. Draws nothing.
+"""An emulated node as NVML shows it, as values. Draws nothing.
 
-Reading goes through nvidia-ml-py, as any monitoring program would, so what is shown is what such a
-program sees. The one exception is what programs have on the host.
+It reads through nvidia-ml-py, like any monitoring program, and so shows what such a program sees.
+The one exception is the host memory of programs.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from nvshare.lab.emulator.report import read_report
 class ProcessReading:
     """A program that holds memory on a GPU.
 
-    ``memory_bytes`` is what NVML says, which leaves managed memory out; ``host_bytes`` are the host
+    ``memory_bytes`` is from NVML, which leaves managed memory out; ``host_bytes`` are the host
     pages of its managed memory, of all GPUs, which only the node itself knows.
     """
 
@@ -45,7 +45,7 @@ class GpuReading:
     memory_total_bytes: int
     utilisation_percent: int | None
     processes: tuple[ProcessReading, ...]
-    # Why there is nothing else to say about it, if NVML does not tell: it is lost, for example.
+    # Why the other values are missing, if NVML gives none: the GPU is lost, for example.
     error: str | None = None
 
 
@@ -59,12 +59,12 @@ class Snapshot:
 
 
 class Reader:
-    """Reads one node. A process can have only one: NVML is loaded once and stays loaded."""
+    """Reads one node. A process can have only one reader: NVML is loaded once and stays loaded."""
 
     def __init__(self, node: Node, libraries: Path) -> None:
         environment = node.environment(libraries, os.environ)
         # The dynamic linker read its variables when this process started, so our library is
-        # loaded by its path; pynvml then asks for the bare name and is given the one in memory.
+        # loaded by its path; pynvml then asks for the bare name and gets the loaded one.
         for variable in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
             environment.pop(variable)
         os.environ.update(environment)
@@ -139,7 +139,7 @@ class Reader:
 
 
 def process_name(pid: int, proc: Path = Path("/proc")) -> str:
-    """Return what a process calls itself, or "?" if it has gone."""
+    """Return the name of a process, or "?" if it is gone."""
     try:
         return (proc / str(pid) / "comm").read_text().strip()
     except OSError:

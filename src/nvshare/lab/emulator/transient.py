@@ -1,8 +1,8 @@
-"""A node that lives as long as a ``with`` block, and is cleared away even after a kill.
+"""A node that lives as long as a ``with`` block, and is removed even after a kill.
 
 Its creator holds a lock on a file beside the node's folder, taken before the folder appears. The
-kernel drops the lock when the process dies, however it dies, so whoever comes next can tell a
-forgotten node from one in use.
+kernel drops the lock when the process dies in any way, so the next process can tell a forgotten
+node from one in use.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _PREFIX = "run-"
 def transient_node(
     root: Path, settings: Settings, profiles: Sequence[Profile]
 ) -> Iterator[emulated_node.Node]:
-    """Give a node with a name of its own, and remove it at the end."""
+    """Create a node with a unique name, and remove it at the end."""
     sweep(root)
     name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(3)}"
     with _lock_file(root, name).open("w") as lock:
@@ -48,7 +48,7 @@ def sweep(root: Path) -> list[str]:
 
 
 def _forget(root: Path, name: str) -> None:
-    # Somebody else may be sweeping too, or may have said `nvshare emulate down`.
+    # Another process may be sweeping too, or the user may have run `nvshare emulate down`.
     with contextlib.suppress(FileNotFoundError, BadInputError):
         emulated_node.remove(root, name)
     _lock_file(root, name).unlink(missing_ok=True)

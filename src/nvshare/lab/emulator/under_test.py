@@ -1,7 +1,7 @@
-"""Emulated GPUs for one test: started, broken, and read. What the pytest plugin's fixture is.
+"""Emulated GPUs for one test: started, broken, and read. The value of the pytest plugin's fixture.
 
-Programs come on the node by their environment, so it is for programs that the test starts. The
-process of the test itself has its libraries already, and is not on the node.
+The environment puts a program on the node, so it is for programs that the test starts. The process
+of the test itself has its libraries already, and is not on the node.
 """
 
 import json
@@ -30,9 +30,9 @@ _LEAKS = "NVSHARE_EMULATOR_LEAKS"
 
 @dataclass(frozen=True)
 class Ended:
-    """A program that has ended: what it had not given back, and how many of its calls were failed.
+    """A program that has ended: its leaks, and the number of calls that were made to fail.
 
-    The counts are handles of physical memory, mappings, reserved addresses, registered and
+    The leaks are handles of physical memory, mappings, reserved addresses, registered and
     allocated host memory. A program that was killed leaves no such line.
     """
 
@@ -47,7 +47,7 @@ class Ended:
 
 @dataclass
 class EmulatedGpus:
-    """The GPUs of a test. ``environment`` is what puts a program on them."""
+    """The GPUs of a test. ``environment`` puts a program on them."""
 
     node: Node
     environment: dict[str, str]
@@ -64,31 +64,31 @@ class EmulatedGpus:
     ) -> "subprocess.CompletedProcess[str]":
         """Run a program on the GPUs to its end. Takes the options of subprocess.run.
 
-        What it prints is text, and captured.
+        Its output is captured as text.
         """
         options = {"text": True, "capture_output": True, **options}
         return subprocess.run(command, check=check, timeout=timeout, **options)
 
     def fault(self, gpu: int = 0, xid: int = XID_LOST, *, needs_reset: bool = True) -> None:
-        """Give a GPU an XID, as far as NVML shows. With the default, NVML calls it lost."""
+        """Give a GPU an XID, which only NVML shows. With the default, NVML calls it lost."""
         set_fault(self.node, gpu, xid, needs_reset=needs_reset)
 
     def refuse(self, gpu: int = 0) -> None:
-        """Have NVML answer NOT_SUPPORTED to whatever it is asked of a GPU."""
+        """Let NVML answer NOT_SUPPORTED to every query of a GPU."""
         refuse_answers(self.node, gpu, refuses=True)
 
     def steal(self, size: int | str, gpu: int = 0) -> None:
-        """Have somebody else hold so much of a GPU's memory, such as "10Gi"."""
+        """Let an outsider hold so much of a GPU's memory, such as "10Gi"."""
         steal_memory(self.node, gpu, parse_quantity(size) if isinstance(size, str) else size)
 
     def heal(self, gpu: int = 0) -> None:
-        """Mend a GPU, and give back memory that was stolen."""
+        """Repair a GPU, and give back memory that was stolen."""
         set_fault(self.node, gpu, 0, needs_reset=False)
         refuse_answers(self.node, gpu, refuses=False)
         steal_memory(self.node, gpu, 0)
 
     def fail_calls(self, calls: str) -> None:
-        """Have calls of the driver fail, in programs that are started from now on.
+        """Let calls of the driver fail, in programs that are started from now on.
 
         Such as "create/3=2", every third cuMemCreate with error 2; "" ends it. All forms are in
         the description of NVSHARE_EMULATOR_FAIL.
@@ -97,11 +97,11 @@ class EmulatedGpus:
         self._set(_FAIL, calls)
 
     def read(self) -> Report:
-        """Return what the node knows of itself now."""
+        """Return the state of the node now."""
         return read_report(self.node.folder)
 
     def gpu(self, index: int = 0) -> GpuReport:
-        """Return what one GPU has done since the test began."""
+        """Return the counters of one GPU since the test began."""
         return self.read().gpus[index]
 
     def ended(self) -> list[Ended]:
@@ -119,9 +119,9 @@ def start(
     data: Data = "on",
     host_memory: str = "256Gi",
 ) -> Iterator[EmulatedGpus]:
-    """Give GPUs that go when the block ends, and put programs on them that are started in it.
+    """Create GPUs for the length of the block, for all programs that are started in it.
 
-    The caller sets variables of this process, and sets them back. Files are kept in ``scratch``.
+    The caller sets variables of this process, and restores them. Files are kept in ``scratch``.
     """
     settings = Settings(_speed(speed), _data(data), parse_quantity(host_memory))
     leaks = scratch / "ended.jsonl"
@@ -133,7 +133,7 @@ def start(
 
 
 def _speed(speed: object) -> float:
-    # A marker's arguments come from anybody.
+    # A marker's arguments are written by users.
     if not isinstance(speed, int | float) or not 0.001 <= speed <= 1_000_000:
         raise BadInputError(
             f"{speed!r} is not a speed",

@@ -1,7 +1,7 @@
 """The driver-API workloads of ``lab/workloads/driver``, run on an emulated node.
 
-Starts them and reads what they say at their end. Who runs them, and beside whom, is decided by the
-demo, the benchmarks and the tests.
+Starts them and reads their results. The demo, the benchmarks and the tests decide which of them run
+together.
 """
 
 import json
@@ -21,7 +21,7 @@ NAMES = ("pytorch-add", "pytorch-add-small", "pytorch-add-idle-small")
 
 @dataclass(frozen=True)
 class Result:
-    """How a workload went. Times are emulated seconds."""
+    """The result of a workload. Times are emulated seconds."""
 
     workload: str
     iterations: int
@@ -43,7 +43,7 @@ def installed_program(folder: str, name: str) -> Path:
 
 
 def workload_command(name: str, *options: str) -> list[str]:
-    """Return the command line of a workload, for those who start it themselves."""
+    """Return the command line of a workload, for callers that start it themselves."""
     return [str(installed_program("workloads", "driver-add")), name, *options]
 
 
@@ -68,13 +68,13 @@ class Run:
         )
 
     def result(self, timeout: float | None = None) -> Result:
-        """Wait for the end, and return what the workload says of itself."""
+        """Wait for the end, and return the result that the workload prints."""
         output, errors = self.process.communicate(timeout=timeout)
         if self.process.returncode != 0:
             raise NvshareError("a workload failed", why=errors.strip() or "it says nothing")
         return Result(**json.loads(output))
 
     def stop(self) -> None:
-        """End it now, whatever it is doing."""
+        """End it now, in any state."""
         self.process.kill()
         self.process.communicate()

@@ -1,4 +1,4 @@
 """The simulator: the scheduling core in virtual time, on the GPU profiles of the emulator.
 
-Hours of a cluster in seconds. Nothing here waits, and nothing here decides who runs: the core does.
+It simulates hours of a cluster in seconds. Nothing here waits. The core decides which programs run.
 """

@@ -1,4 +1,4 @@
-"""Who comes when: the programs of a scenario, one by one."""
+"""Arrivals: the programs of a scenario, one by one, with their times."""
 
 from dataclasses import dataclass
 from random import Random
@@ -9,14 +9,14 @@ from nvshare.lab.sim.workload import phases_of
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One program that comes. Copies of one kind have names and times of their own."""
+    """The arrival of one program. Copies of one kind have names and times of their own."""
 
     name: str
     program: Program
     time: float
-    # The GPU it has to go on; None: wherever there is least.
+    # The GPU it has to run on; None: the least loaded one.
     wanted_gpu: int | None = None
-    # The name that it has in common with the other ranks of one program, if it is one.
+    # The name that it shares with the other ranks of one program, if it is a rank.
     group: str = ""
     rank: int = 0
 
@@ -27,7 +27,7 @@ class Arrival:
 
 
 def arrivals(scenario: Scenario, seed: int = 0) -> list[Arrival]:
-    """Return all who come, in the order in which the scenario names them."""
+    """Return all arrivals, in the order in which the scenario names them."""
     random = Random(seed)  # noqa: S311
     coming: list[Arrival] = []
     for program in scenario.program:

@@ -1,13 +1,13 @@
-"""The memory of a GPU: how much each program has on it, and who leaves when it is full.
+"""The memory of a GPU: how much each program has on it, and which memory leaves when it is full.
 
-The driver's rule, as in lab/emulator/model/chunks.c: what it came to first goes first, used or
-not. Memory that was moved out gives its room to whoever comes next, whatever the driver's count of
-free memory says.
+The driver's rule, as in lab/emulator/model/chunks.c: the memory that it served first leaves first,
+used or not. Memory that was moved out gives its room to the next arrival, whatever the driver's
+count of free memory says.
 
-A program gets through its memory from end to end and begins again. What it has on the GPU is
-therefore one piece of that circle: arrivals lengthen it at one end, where it is shortened too when
-the program itself moves some out (native/interposer/moves/ring.h); what others push out goes from
-the other. No more than its length and the way to its end has to be known.
+A program goes through its memory from end to end and begins again. Its part on the GPU is therefore
+one piece of that circle. Arrivals lengthen it at one end, where it is also shortened when the
+program itself moves some out (native/interposer/moves/ring.h). Evictions for others shorten it at
+the other end. So its length and the distance to its end are enough.
 """
 
 from collections import deque
@@ -19,43 +19,43 @@ class Holding:
     """One program's memory, in bytes."""
 
     allocated: int = 0
-    # What will be allocated when the core has answered; never less than what is.
+    # The allocation once the core has answered; never less than the present one.
     wanted: int = 0
-    # What was written or touched at least once, wherever it is now; and what kernels have been
-    # launched for, which comes into being as they get to it.
+    # Memory that was written or touched at least once, on the GPU or away; and memory that kernels
+    # have been launched for, which is created when they reach it.
     populated: int = 0
     launched: int = 0
     resident: int = 0
-    # What of the resident part is on its way to the host.
+    # The part of the resident memory that is on its way to the host.
     leaving: int = 0
-    # What of the resident part the program will come to before it misses anything.
+    # The part of the resident memory that the program will use before it misses anything.
     ahead: int = 0
-    # What has pages on the host: those stay when it comes back.
+    # Memory with pages on the host: they stay when it comes back.
     kept: int = 0
 
     @property
     def missing(self) -> int:
-        """What is on the host."""
+        """Bytes on the host."""
         return self.populated - self.resident
 
     @property
     def gap(self) -> int:
-        """What is not on the GPU, or does not exist yet."""
+        """Bytes that are not on the GPU, or do not exist yet."""
         return self.allocated - self.resident
 
     @property
     def unborn(self) -> int:
-        """What does not exist yet."""
+        """Bytes that do not exist yet."""
         return self.allocated - self.populated
 
     @property
     def appearing(self) -> int:
-        """What does not exist yet, and is being used for the first time."""
+        """Bytes that do not exist yet, and are being used for the first time."""
         return max(0, self.launched - self.populated)
 
 
 class Board:
-    """Who has what on the GPU."""
+    """The memory that each program has on the GPU."""
 
     def __init__(self, usable: int, context: int) -> None:
         self._usable = usable
@@ -63,12 +63,12 @@ class Board:
         self.holdings: dict[int, Holding] = {}
         self._arrivals: deque[list[int]] = deque()
         self.resident = 0
-        # What had to go because somebody else's came, in all.
+        # All bytes that had to leave because memory of another program came.
         self.pushed_out = 0
 
     @property
     def capacity(self) -> int:
-        """Bytes that allocations can fill, beside the contexts."""
+        """Bytes that allocations can fill, besides the contexts."""
         return self._usable - self._context * len(self.holdings)
 
     @property
@@ -77,7 +77,7 @@ class Board:
         return self.capacity - self.resident
 
     def join(self, key: int) -> Holding:
-        """Make a context, whose room has to be there at once."""
+        """Make a context, which needs its room at once."""
         holding = self.holdings[key] = Holding()
         self._push_out()
         return holding
@@ -88,7 +88,7 @@ class Board:
         del self.holdings[key]
 
     def resize(self, key: int, allocated: int) -> None:
-        """A program has allocated or freed. What is on the GPU is freed last, or has no pages."""
+        """A program has allocated or freed. Memory on the host is freed first, resident last."""
         holding = self.holdings[key]
         holding.allocated = holding.wanted = allocated
         freed = max(0, holding.populated - allocated)
@@ -98,14 +98,14 @@ class Board:
         self._drop(key, holding.resident - holding.populated)
 
     def make(self, key: int, size: int) -> None:
-        """Bytes of a program come into being on the GPU. If it is full, others have to go."""
+        """Create bytes of a program on the GPU. If it is full, others have to leave."""
         holding = self.holdings[key]
         size = min(size, holding.unborn)
         holding.populated += size
         self._arrive(key, size)
 
     def bring(self, key: int, size: int) -> int:
-        """Bytes of a program have come from the host. Returns how many there were."""
+        """Note that bytes of a program have come from the host. Returns their number."""
         size = min(size, self.holdings[key].missing)
         self._arrive(key, size)
         return size
@@ -120,14 +120,14 @@ class Board:
         self._push_out()
 
     def touch(self, key: int) -> None:
-        """The driver has come to all that a program has here, and takes it for the youngest."""
+        """Note that the driver has served all of a program's memory: it is the youngest now."""
         own = sum(arrival[1] for arrival in self._arrivals if arrival[0] == key)
         self._arrivals = deque(arrival for arrival in self._arrivals if arrival[0] != key)
         if own:
             self._arrivals.append([key, own])
 
     def leave(self, key: int, size: int) -> int:
-        """Bytes of a program go to the host, the youngest first. Returns how many there were."""
+        """Move bytes of a program to the host, the youngest first. Returns their number."""
         holding = self.holdings[key]
         size = self._drop(key, size)
         holding.kept = max(holding.kept, holding.missing)

@@ -1,4 +1,4 @@
-"""The scenarios that come with nvshare: files, and a few that are made by code."""
+"""The scenarios that come with nvshare: files, and a few that code generates."""
 
 from collections.abc import Callable
 from importlib.resources import files

@@ -1,7 +1,7 @@
 """A day on a cluster of 1,000 GPUs with 10,000 jobs, drawn from a seed.
 
-The mix is assumed: no trace of a real cluster stands behind it. Most jobs are small trainings, some
-are large, and many rest most of the time, as notebooks and services do.
+The mix is assumed: it is not based on a trace of a real cluster. Most jobs are small trainings,
+some are large, and many rest most of the time, as notebooks and services do.
 """
 
 from collections.abc import Callable
@@ -38,14 +38,14 @@ def cluster_day(seed: int, *, nodes: int = 125, jobs: int = 10_000) -> Scenario:
         title=f"{8 * nodes} GPUs, {jobs} jobs, one day",
         gpus="8xt4",
         nodes=nodes,
-        # The length of short turns changes nothing but what it costs to simulate them.
+        # The length of short turns affects only the cost of simulating them.
         settings=DeviceSettings(slice_seconds=120.0),
         program=tuple(programs),
     )
 
 
 def _arrival(random: Random) -> float:
-    """Return a time of the day: half of the jobs come in the eight hours of an office."""
+    """Return a time of the day: half of the jobs come in eight office hours."""
     if random.random() < 0.5:
         return random.uniform(9 * HOUR, 17 * HOUR)
     return random.uniform(0, 22 * HOUR)
@@ -65,7 +65,7 @@ def _training(low: float, high: float, minutes: tuple[float, float]) -> Make:
 
 
 def _resting(low: float, high: float, work: float, rest: tuple[float, float]) -> Make:
-    """Work for a while, rest for longer, again and again for some hours."""
+    """Work for a while and rest for longer, repeatedly for some hours."""
 
     def make(random: Random) -> tuple[Phase, ...]:
         memory = round(random.uniform(low, high) * GB)
@@ -85,7 +85,7 @@ def _resting(low: float, high: float, work: float, rest: tuple[float, float]) ->
     return make
 
 
-# What there is, and how often.
+# The kinds of jobs, and their frequencies.
 _KINDS: dict[str, tuple[Make, float]] = {
     "training": (_training(1.0, 4.0, (30, 150)), 40),
     "large": (_training(8.0, 12.0, (30, 120)), 20),

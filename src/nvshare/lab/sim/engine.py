@@ -23,13 +23,13 @@ from nvshare.lab.sim.tracing import Tracing
 from nvshare.lab.sim.workload import actions
 from nvshare.telemetry.trace.recording import Recording
 
-# How often the work of a GPU is looked at, where that is asked for.
+# The interval for sampling the work of a GPU, if the scenario asks for it.
 LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a simulation leaves behind. ``records`` in the order in which programs were named."""
+    """The results of a simulation. ``records`` in the order in which programs were named."""
 
     scenario: Scenario
     sites: tuple[Site, ...]
@@ -39,11 +39,11 @@ class Outcome:
     steps: int
     # The work of each GPU over time, if the scenario asks for its recovery.
     curves: tuple[Curve, ...] = ()
-    # What happened when, if somebody wants a picture.
+    # The trace of all events, if a picture is wanted.
     tracing: Tracing | None = None
 
     def recording(self, title: str) -> Recording:
-        """Return what happened when; the simulation must have been run with ``picture=True``."""
+        """Return the trace; the simulation must have been run with ``picture=True``."""
         if self.tracing is None:
             raise ValueError("this simulation was not recorded")
         names = [profile.gpu.name for profile in self.scenario.profiles()]
@@ -51,7 +51,7 @@ class Outcome:
 
 
 class Engine:
-    """One simulation. ``check`` has the core check itself after every event."""
+    """One simulation. With ``check`` the core checks itself after every event."""
 
     def __init__(
         self, scenario: Scenario, *, seed: int = 0, check: bool = False, picture: bool = False
@@ -92,7 +92,7 @@ class Engine:
             self._look()
 
     def at(self, time: float, call: Callable[[], None]) -> None:
-        """Call at this time; what was asked for first comes first."""
+        """Call at this time; calls for the same time are made in the order of registration."""
         heapq.heappush(self._heap, (time, next(self._numbers), call))
 
     def ended(self, site: Site, key: int) -> None:
@@ -104,7 +104,7 @@ class Engine:
         self._left -= 1
 
     def run(self) -> Outcome:
-        """Let everything happen."""
+        """Run all events."""
         until = self._scenario.until
         steps = 0
         heap = self._heap
@@ -164,7 +164,7 @@ class Engine:
         record.begin(Kind.STARTUP, self.now)
         site.gpu.catch_up(self.now)
         site.records[key] = record
-        # Its own numbers, so that another program more or less changes nothing for this one.
+        # Its own random numbers, so that other programs in the scenario do not affect it.
         random = Random(f"{self._seed}/{key}")  # noqa: S311
         started = SimulatedProgram(
             site,

@@ -1,4 +1,4 @@
-"""What is known of a scenario when it is over, whoever has played it: the keys of the JSON."""
+"""The results of a scenario, from the simulator or a trial: the keys of the JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFigures:
-    """How one program fared."""
+    """The results of one program."""
 
     name: str
     gpu: int
@@ -17,17 +17,17 @@ class ClientFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """How everything went. Times are seconds of the GPUs that were modelled."""
+    """The results of all programs. Times are seconds of the GPUs that were modelled."""
 
     scenario: str
     on: str
-    # Seconds of the model in a real one. None: nothing really happened.
+    # Seconds of the model in a real second. None: it was simulated.
     speed: float | None = None
     clients: Sequence[ClientFigures]
     makespan_s: float
     mean_s: float
     # The longest of the programs, alone on its GPU and without nvshare. None, like the ideal, if
-    # the scenario was cut off, so that there is nothing to compare.
+    # the scenario was cut off and cannot be compared.
     baseline_s: float | None
     ideal_s: float | None
     # Turns given up for memory; those that are not for memory are at the end.
@@ -41,11 +41,11 @@ class Figures:
 
     @property
     def ratio(self) -> float | None:
-        """The makespan as a multiple of what is possible at best."""
+        """The makespan as a multiple of the best possible one."""
         return self.makespan_s / self.ideal_s if self.ideal_s else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `--json` prints."""
+        """Return the output of `--json`."""
         return {
             "scenario": self.scenario,
             "on": self.on,

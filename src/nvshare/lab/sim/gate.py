@@ -1,7 +1,7 @@
-"""The gate of one program: what the machine of nvshare.machine says, done on the simulated GPU.
+"""The gate of one program: performs the actions of nvshare.machine on the simulated GPU.
 
-It makes inputs of the core's orders and of what the program does; gate_reports.py tells the core
-what the machine has it told. What the program does when the gate is open is the program's business.
+Orders of the core and steps of the program become inputs of the machine. gate_reports.py sends the
+machine's reports to the core. What the program does while the gate is open is up to the program.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ _FILLS = (State.FILLING, State.HOLDING, State.HELD)
 
 
 class Gate:
-    """One client: its machine, and what performs it."""
+    """One client: its machine, and the performance of the machine's actions."""
 
     def __init__(self, site: "Site", key: int, program: "SimulatedProgram") -> None:
         self._site = site
@@ -49,12 +49,12 @@ class Gate:
         self._machine = Machine()
         self._mover = Mover(site, key, self._moved, self._moves)
         self._reports = GateReports(site, key, self._machine, self._mover)
-        # What comes while actions are being performed waits until all are.
+        # Inputs that come while actions are being performed wait until all are done.
         self._inputs: deque[tuple[Event, Callable[[], dict[str, Any]]]] = deque()
         self._performs = False
-        # Calls pass: something may be in flight.
+        # Calls pass: work may be in flight.
         self._ready = False
-        # What the actions just performed have the program do: begin, or be watched.
+        # The program's step after the actions just performed: begin, or be watched.
         self._then: Callable[[], None] | None = None
         # The rest that is being watched, if any, and how long it has to be.
         self._rest: object = None
@@ -65,7 +65,7 @@ class Gate:
 
     @property
     def holds(self) -> bool:
-        """Whether the program may have something in flight."""
+        """Whether the program may have work in flight."""
         return self._machine.holds
 
     @property
@@ -99,7 +99,7 @@ class Gate:
             case Trim():
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=True)
             case Revoke():
-                # What is displaced leaves over the same bus at the same time: here it just leaves.
+                # Displaced memory leaves over the same bus at the same time: here it just leaves.
                 self._feed(
                     Event.REVOKE,
                     turn=order.turn,
@@ -117,11 +117,11 @@ class Gate:
                 self._feed(Event.CANCEL_HANDOVER, turn=order.from_turn)
 
     def plan_handover(self, turn: int, next_turn: int, descriptor: int) -> None:
-        """Be told what to write to at the end of this turn."""
+        """Note the descriptor to write to at the end of this turn."""
         self._feed(Event.HANDOVER, turn=turn, next_turn=next_turn, descriptor=descriptor)
 
     def stand_by(self, plan: Handover, descriptor: int) -> None:
-        """Be told what will be written to when a turn is handed over."""
+        """Note the descriptor that is written to when a turn is handed over to this program."""
         self._feed(
             Event.STANDBY,
             turn=plan.turn,
@@ -132,13 +132,13 @@ class Gate:
         )
 
     def handed(self, descriptor: int) -> None:
-        """Another program has written to this."""
+        """Another program has written to this descriptor."""
         if descriptor == self._standby:
             missing = self._machine.standby_missing
             self._feed(Event.HANDED, must_fill=self._mover.must_fill(missing))
 
     def grow(self, missing: int) -> None:
-        """The program has grown: nothing is launched until there is room for all it has."""
+        """The program has grown: nothing is launched until there is room for all its memory."""
         self._feed(Event.GROW, missing=missing)
         if self._machine.state is State.GROWING:
             self._feed(Event.GREW)
@@ -174,7 +174,7 @@ class Gate:
         self._site.send(ClientLeft(now=self._site.now, client=self._key))
 
     def tell_progress(self) -> None:
-        """Tell of what has left by now, if memory is on its way out."""
+        """Report the memory that has left by now, if any is on its way out."""
         self._mover.look()
 
     def _moved(self) -> None:
@@ -223,9 +223,9 @@ class Gate:
         self._site.open_bytes_changed(self._site.holding(self._key).allocated)
 
     def _finish(self) -> None:
-        """The gate is closed, before anybody else is let in.
+        """The gate is closed, before another program gets a turn.
 
-        The core judges the turn by what has moved meanwhile, also of those who are about to stop.
+        The core judges the turn by the memory moved meanwhile, even of programs about to stop.
         """
         self._site.tell_progress(self._key)
         self._ready = False
@@ -257,7 +257,7 @@ class Gate:
             case Act.DISARM:
                 self._standby = -1
             case Act.DISARM_OR_BEGIN:
-                # Whoever writes to it does so between two events.
+                # The other program writes to it between two events.
                 self._standby = -1
                 self._feed(Event.DISARMED, there=self._mover.there)
             case Act.HAND_OVER:
@@ -280,14 +280,14 @@ class Gate:
             case Act.TELL_HELD:
                 self._be_held(action)
             case Act.CLOSE | Act.DROP | Act.HELLO | Act.AWAIT_GROWTH:
-                # What else closes does so when the turn ends. Descriptors are numbers. The program
-                # says hello, and has grown already.
+                # Other descriptors close when the turn ends; here they are numbers. The program
+                # itself says hello, and has grown already.
                 pass
             case _:
                 raise RuntimeError(f"{self._record.name}: {action.act.name} is not simulated")
 
     def _after_its_way(self, call: Callable[[], None], *, begins: bool) -> None:
-        """Call now; but a turn that begins is on its way to the program for a while."""
+        """Call now, but delay a turn that begins by its way to the program."""
         if not begins:
             call()
             return
@@ -319,7 +319,7 @@ class Gate:
             self._look()
 
     def _look(self) -> None:
-        """See whether the program rests, from now on."""
+        """Watch from now on whether the program rests."""
         if self._program.is_used_up:
             self.used_up()
         elif not self._program.has_work:
@@ -337,7 +337,7 @@ class Gate:
         self._reports.held(action)
 
     def _step(self) -> None:
-        """Let the program begin with what it has at the gate. It drains at once."""
+        """Let the program begin with its work at the gate. It drains at once."""
         if self._program.has_work and not self._program.is_used_up:
             self._ready = True
             self._record.begin(Kind.RUN, self._site.now)

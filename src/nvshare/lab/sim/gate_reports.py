@@ -1,6 +1,6 @@
-"""What the gate of a program tells the core: a turn is wanted or released, memory has moved.
+"""Reports of a program's gate to the core: a turn is wanted or released, memory has moved.
 
-When to tell is said by the machine (gate.py); what is on the way is known by the mover.
+The machine (gate.py) decides when to report; the mover knows the memory that is on its way.
 """
 
 from typing import TYPE_CHECKING
@@ -26,11 +26,11 @@ class GateReports:
         self._record = site.records[key]
         self._machine = machine
         self._mover = mover
-        # To whom the turn was handed over that is about to be released, and which one begins there.
+        # The program that the turn about to be released was handed over to, and its new turn.
         self.handed: tuple[int, int] | None = None
 
     def tell(self, action: Action) -> None:
-        """Tell the core what an action of the machine says."""
+        """Report to the core as an action of the machine says."""
         site = self._site
         match action.act:
             case Act.WANT:
@@ -41,7 +41,7 @@ class GateReports:
                 self._released(action)
             case Act.ANSWER:
                 self._tell_moved(action.turn)
-                # Somebody may have waited for that.
+                # Another program may have waited for that.
                 site.room_changed()
             case Act.TELL_OUT:
                 self._tell_all(is_due_out=True)
@@ -49,7 +49,7 @@ class GateReports:
                 self._tell_all(is_due_in=True)
 
     def held(self, action: Action) -> None:
-        """Tell that nothing is in flight, and the turn goes on."""
+        """Report that nothing is in flight, and the turn goes on."""
         waits = bool(action.value)
         self._site.send(Held(now=self._site.now, client=self._key, turn=action.turn, waits=waits))
 
@@ -75,7 +75,7 @@ class GateReports:
             )
         )
         if not action.bytes:
-            # Somebody may have waited for what was to leave.
+            # Another program may have waited for the room of that memory.
             site.room_changed()
 
     def _tell_all(self, *, is_due_out: bool = False, is_due_in: bool = False) -> None:

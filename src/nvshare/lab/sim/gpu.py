@@ -1,7 +1,7 @@
 """One GPU in virtual time: compute engine, both directions of the bus, page faults, memory.
 
-It is caught up from event to event and says when the next one is. It knows neither turns nor the
-core; whoever starts something here is called when that is done.
+It advances from event to event and returns the time of the next one. It knows neither turns nor the
+core. The caller that starts work here is called when the work is done.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from nvshare.lab.sim.workload import MIB
 
 GIGA = 1e9
 BLOCK = 2 * MIB
-# The interposer sends memory out in chunks that take about so long
+# The interposer sends memory out in chunks that take about this time
 # (native/interposer/moves/lane.h).
 CHUNK_SECONDS = 0.005
 
@@ -23,7 +23,7 @@ Call: TypeAlias = Callable[[], None]
 
 
 class Gpu:
-    """The engines and the memory of one GPU. A program has at most one thing going on per lane."""
+    """The engines and the memory of one GPU. A program has at most one operation per lane."""
 
     def __init__(self, profile: Profile) -> None:
         memory, engine, self._bus = profile.memory, profile.engine, profile.bus
@@ -35,12 +35,12 @@ class Gpu:
         self._pools = {lane: Pool(lane) for lane in (Lane.IN, Lane.OUT)}
         self._active: list[Pool] = []
         self._calls: dict[tuple[Lane, int], Call] = {}
-        # Who will be done next, and with what; None if all that is known is a time to look again.
+        # The lane and program that will be done next; None if only a time to look again is known.
         self._next: tuple[Lane, int] | None = None
         self.now = 0.0
-        # Allocated bytes of all whose gates are open: the driver pages if they do not fit.
+        # Allocated bytes of all programs with open gates: the driver pages if they do not fit.
         self.open_bytes = 0
-        # Moves between GPU and host that no program asked for, while they go on, and in all.
+        # Moves between GPU and host that no program asked for: those under way, and in all.
         self.moves = 0
         self.move_seconds = 0.0
         self.moved_in = 0
@@ -69,7 +69,7 @@ class Gpu:
             self.move_seconds += seconds
 
     def next_time(self) -> float:
-        """Return when something will be done, if nothing else happens before."""
+        """Return the time of the next completion, if nothing else happens before."""
         soonest, place = self.processor.next()
         self._next = None if place is None else (self._on_engine(place), place)
         for pool in self._active:
@@ -79,7 +79,7 @@ class Gpu:
         return self.now + soonest
 
     def finish_next(self) -> None:
-        """Do what next_time() announced; its time has come."""
+        """Complete the work that next_time() announced; its time has come."""
         if self._next is not None:
             lane, key = self._next
             call = self._calls[lane, key]
@@ -95,14 +95,14 @@ class Gpu:
         self._start(lane, key, float(size), then)
 
     def fault(self, key: int, size: int, then: Call) -> None:
-        """Have a program's next bytes come to the GPU by touching them.
+        """Bring a program's next bytes to the GPU by touching them.
 
-        What is on the host comes at the rate of page faults, what does not exist yet is made; on a
-        full GPU others have to leave first. A fault holds the compute engine: nobody else computes
-        until it is served.
+        Bytes on the host come at the rate of page faults; bytes that do not exist yet are created.
+        On a full GPU others have to leave first. A fault holds the compute engine: no other program
+        computes until it is served.
         """
         holding = self.board.holdings[key]
-        # A program that gets to the end of what exists makes more before it begins again.
+        # A program that reaches the end of its existing memory creates more before it starts over.
         unborn = min(size, holding.unborn)
         from_host = size - unborn
         pushed = max(0, size - max(0, self.board.room))
@@ -118,11 +118,11 @@ class Gpu:
             then()
 
         self.moves += moves
-        # The engine can change hands between two blocks.
+        # The engine can switch contexts between two blocks.
         self._engage(Lane.FAULT, key, seconds, seconds * BLOCK / max(size, BLOCK), arrive)
 
     def goes_on(self, lane: Lane, key: int) -> bool:
-        """Whether something is going on there."""
+        """Whether a program has an operation in a lane."""
         return (lane, key) in self._calls
 
     def extend(self, lane: Lane, key: int, size: int) -> None:
@@ -130,11 +130,11 @@ class Gpu:
         self._pools[lane].extend(key, float(size))
 
     def left(self, lane: Lane, key: int) -> float:
-        """Return what is left of a transfer."""
+        """Return the rest of a transfer."""
         return self._pools[lane].left(key)
 
     def cancel(self, lane: Lane, key: int) -> float:
-        """Stop something, and return what was left of it."""
+        """Stop an operation, and return the rest of it."""
         return self._drop(lane, key)
 
     def _engage(self, lane: Lane, key: int, seconds: float, piece: float, then: Call) -> None:
@@ -160,7 +160,7 @@ class Gpu:
         return left
 
     def _out_rate(self, share: float) -> float:
-        """Return how fast memory leaves, with what it takes to map it for the CPU.
+        """Return how fast memory leaves, including the time to map it for the CPU.
 
         A block is mapped while the next ones are copied, except for the last of every chunk.
         """

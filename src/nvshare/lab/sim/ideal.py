@@ -1,7 +1,7 @@
-"""What a scenario would take at best, to compare results with. Simulates nothing.
+"""The best possible time of a scenario, to compare results with. Simulates nothing.
 
 A program's time alone is that on a GPU of its own, without nvshare. At best the programs of a GPU
-follow each other without loss, and whatever one of them rests by its own will is used by others.
+follow each other without loss, and others use the time in which a program rests by its own will.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from nvshare.lab.sim.workload import alone_seconds
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program as far as the best case goes. ``busy`` is what cannot be shared with others."""
+    """A program in the best case. ``busy`` is the time that cannot be shared with others."""
 
     arrival: float
     alone: float
@@ -22,7 +22,7 @@ class Job:
 
 
 def jobs_of(scenario: Scenario, placed: Iterable[tuple[Arrival, int]]) -> dict[int, list[Job]]:
-    """Return the jobs of each GPU. A place below 0 is that of a program that never came."""
+    """Return the jobs of each GPU. A program that never came has a place below 0."""
     profiles = scenario.profiles()
     jobs: dict[int, list[Job]] = {}
     for coming, gpu in placed:
@@ -33,9 +33,9 @@ def jobs_of(scenario: Scenario, placed: Iterable[tuple[Arrival, int]]) -> dict[i
 
 
 def earliest_end(jobs: Iterable[Job]) -> float:
-    """Return when the jobs of one GPU can have ended at the earliest."""
+    """Return the earliest time at which the jobs of one GPU can end."""
     latest, behind = 0.0, 0.0
-    # Whatever comes from some moment on has to be done after that moment.
+    # Jobs that come after some moment have to be done after that moment.
     for job in sorted(jobs, key=lambda job: job.arrival, reverse=True):
         behind += job.busy
         latest = max(latest, job.arrival + behind, job.arrival + job.alone)

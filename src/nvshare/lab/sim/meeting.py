@@ -1,17 +1,17 @@
-"""Ranks of one program that meet on their GPUs: a kernel of each spins until all have come."""
+"""Ranks of one program that meet on their GPUs: a kernel of each spins until all have arrived."""
 
 from collections.abc import Callable
 
 
 class Meeting:
-    """What the ranks of one program have in common. Whoever has ended is not waited for."""
+    """The barrier of the ranks of one program. It does not wait for ranks that have ended."""
 
     def __init__(self, ranks: int) -> None:
         self._ranks = ranks
         self._there: list[Callable[[], None]] = []
 
     def come(self, meet: Callable[[], None]) -> None:
-        """Have the kernel of one rank run. When all have come, all are called."""
+        """Note that the kernel of one rank runs. When all have arrived, all are called."""
         self._there.append(meet)
         self._look()
 

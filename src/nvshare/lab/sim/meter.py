@@ -1,8 +1,8 @@
-"""What a program reports of its busy time, as the interposer does, but seldom.
+"""Reports of a program's busy time, as the interposer makes them, but seldom.
 
-The interposer reports several times a second as long as there is something to report. Here, a
-report that could change nothing is left out: while a program does what the core takes it to do, it
-is not looked at, so that a day of computing costs no events.
+The interposer reports several times a second while there is something to report. Here, a report
+that could change nothing is left out: while a program does what the core assumes, it makes no
+events, so that a day of computing costs none.
 """
 
 from math import inf
@@ -25,7 +25,7 @@ class Meter:
         self._key = key
         self._busy = 0.0
         self._since: float | None = None
-        # When it last had any.
+        # When it last had work.
         self._ended = -inf
         self._throttled = 0.0
         self._throttled_since: float | None = None
@@ -56,17 +56,17 @@ class Meter:
         self.count()
 
     def count(self) -> None:
-        """Have what is counted written down; the core need not know."""
+        """Record the counts; the core need not know."""
         self._site.count(self._key, self.busy, self.throttled)
 
     @property
     def busy(self) -> float:
-        """For how long it has had work on the GPU, with what goes on."""
+        """The time in which it has had work on the GPU, including the present work."""
         return self._busy + (0.0 if self._since is None else self._site.now - self._since)
 
     @property
     def throttled(self) -> float:
-        """For how long it has waited for that, with what goes on."""
+        """The time in which it has waited for its share, including the present wait."""
         since = self._throttled_since
         return self._throttled + (0.0 if since is None else self._site.now - since)
 
@@ -78,7 +78,7 @@ class Meter:
     def tell_work(self) -> None:
         """Report, if the interposer would have done so a moment ago, and this does not by itself.
 
-        Whoever is asked to give way is judged by when it was last heard of.
+        The core judges a program that has to give way by the time of its last report.
         """
         works = self._since is not None or self._site.now - self._ended < USAGE_PAUSE
         if works and not self._site.is_busy(self._key):
@@ -91,7 +91,7 @@ class Meter:
 
     @property
     def _is_news(self) -> bool:
-        """Whether the program does something else than the core takes it to do."""
+        """Whether the program does something else than the core assumes."""
         would_compute = self._since is not None or self._throttled_since is not None
         return self._site.is_busy(self._key) != would_compute
 

@@ -1,8 +1,8 @@
 """Bulk moves of one program's memory between GPU and host, as the interposer makes them.
 
-What leaves and what comes in share the bus. Of what comes in, some may have no room yet: the core
-says how much, and others have to make it by leaving. What is to move, and when, is for the gate to
-say.
+Memory that leaves and memory that comes in share the bus. Some of the incoming memory may have no
+room yet: the core says how much, and others have to leave to make it. The gate decides what moves,
+and when.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,10 @@ from nvshare.lab.sim.record import Kind
 if TYPE_CHECKING:
     from nvshare.lab.sim.site import Site
 
-# The interposer tells of a move more than sixty times (native/interposer/moves/mover.c). Here that
-# would be most of what a simulation has to do. The first step is this part of the order, and they
-# double up to that part, which makes ten of them. What has left is told as well when anybody's turn
-# ends.
+# The interposer reports a move more than sixty times (native/interposer/moves/mover.c). Here that
+# would be most of the work of a simulation. The first step is this part of the order, and steps
+# double up to that part, which makes ten of them. Memory that has left is also reported when the
+# turn of any program ends.
 LEAST_STEP = 32
 MOST_STEP = 8
 
@@ -36,9 +36,9 @@ class Progress:
 
 
 class Mover:
-    """Moves the memory of one program: one order at a time.
+    """Moves the memory of one program, order by order.
 
-    Calls when it has been carried out, and now and then while memory leaves.
+    Calls when an order has been carried out, and several times while memory leaves.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Mover:
         self._key = key
         self._done = done
         self._goes_on = goes_on
-        # Of what is to leave: what has not, and what has since the order; and what is on the bus,
-        # and since when.
+        # Of the memory to leave: bytes that have not, and bytes that have since the order; bytes on
+        # the bus, and since when.
         self._leaving = 0
         self._has_left = 0
         self._sent = 0
         self._sent_since = 0.0
-        # Of what is to come: how much at most; all of it, and what has not crossed the bus; what is
-        # on the bus, since when, and for how long something was before.
+        # Of the memory to come: the most; all of it, and the part that has not crossed the bus; the
+        # bytes on the bus, since when, and for how long the bus was used before.
         self._is_filling = False
         self._ordered: int | None = None
         self._filling = 0
@@ -63,9 +63,9 @@ class Mover:
         self._fetched = 0
         self._fetched_since = 0.0
         self._fetched_seconds = 0.0
-        # How much of what is to come has no room yet, as the core says; and how much may come
-        # before it says so. When it tells of a step, the next is on its way, which is twice as
-        # large at most; and what comes is no faster than what leaves.
+        # The part of the memory to come that has no room yet, as the core says; and the bytes that
+        # may come before the core says that they have room. When it reports a step, the next one is
+        # on its way, at most twice as large; and memory comes no faster than other memory leaves.
         self._missing = 0
         self._ahead = 0
         self._record = site.records[key]
@@ -77,7 +77,7 @@ class Mover:
 
     @property
     def there(self) -> int:
-        """Bytes on the GPU that could leave it, beside those that do."""
+        """Bytes on the GPU that could leave it, besides those that are leaving."""
         return self._holding.resident - self._holding.leaving
 
     @property
@@ -97,18 +97,18 @@ class Mover:
     def must_fill(self, missing: int) -> bool:
         """Whether memory has to move, or is moving, before the gate may open.
 
-        What nobody has used yet comes when it is used; but not while others have to make room.
+        Memory that was never used comes when it is used; but not while others have to make room.
         """
         own = self._holding
         return self._leaves or own.missing >= BLOCK or (missing > 0 and own.unborn >= BLOCK)
 
     def take(self) -> Progress:
-        """Return what has been moved and not asked for yet."""
+        """Return the progress since the last call."""
         progress, self._progress = self._progress, Progress()
         return progress
 
     def leave(self, size: int) -> None:
-        """Move bytes to the host. If that goes on already, there will be more of it."""
+        """Move bytes to the host. If a move is under way, it becomes longer."""
         size = min(size, self.there)
         if size <= 0:
             if not self._leaves:
@@ -140,7 +140,7 @@ class Mover:
         self._site.room_changed()
 
     def look(self) -> None:
-        """Tell of what has left by now, if anything is on its way."""
+        """Report the memory that has left by now, if any is on its way."""
         if self._leaves:
             left = round(self._site.gpu.left(Lane.OUT, self._key))
             self._count_out(self._sent - left)
@@ -165,7 +165,7 @@ class Mover:
         self._record.end(Kind.OUT, self._site.now)
 
     def rest(self) -> None:
-        """Leave it at what has moved by now."""
+        """Stop, and keep the memory that has moved by now."""
         gpu = self._site.gpu
         if self._leaves:
             self._count_out(self._sent - round(gpu.cancel(Lane.OUT, self._key)))
@@ -178,7 +178,7 @@ class Mover:
             self._put(max(0, min(self._filling - self._coming, gpu.board.room)))
 
     def fill(self, size: int) -> None:
-        """Bring in what is on the host, at most so much (0: all), as far as there is room."""
+        """Bring in memory from the host, at most so much (0: all), as far as there is room."""
         self.rest()
         self._site.gpu.board.touch(self._key)
         self._is_filling = True
@@ -191,7 +191,7 @@ class Mover:
         self._go_on()
 
     def set_missing(self, missing: int) -> None:
-        """Of all that is to come, now or with a later order, so much has no room yet."""
+        """Note how much of the memory to come, now or with a later order, has no room yet."""
         self._ahead = max(0, 2 * (self._missing - missing))
         self._missing = missing
         if not self._is_filling:
@@ -210,16 +210,16 @@ class Mover:
 
     @property
     def _without_room(self) -> int:
-        """What of the fill has no room yet. What nobody has used is the last to come."""
+        """The part of the fill that has no room yet. Memory that was never used comes last."""
         return max(0, self._missing - (self._holding.unborn if self._ordered is None else 0))
 
     @property
     def _may_come(self) -> int:
-        """What of the rest of the fill may come now."""
+        """The part of the rest of the fill that may come now."""
         return self._coming - min(self._coming, max(0, self._without_room - self._ahead))
 
     def _go_on(self) -> None:
-        """Bring in what is left, or wait for room; or all has come."""
+        """Bring in the rest, or wait for room; or finish, if all has come."""
         if not self._is_filling or self._fetches:
             return
         if self._may_come:
@@ -248,8 +248,8 @@ class Mover:
     def try_again(self) -> None:
         """All has crossed the bus, and room may have been made for it.
 
-        Who is displaced leaves without telling anybody. If nobody is on the way out, the driver has
-        to make room.
+        Displaced memory leaves without a report. If no memory is on its way out, the driver has to
+        make room.
         """
         if not self._is_filling:
             return

@@ -1,4 +1,4 @@
-"""On which GPU a program goes: the one with the fewest programs now, then with the least memory.
+"""The GPU for a program: the one with the fewest programs now, then with the least memory.
 
 The rule of the device plugin, without a kubelet to ask.
 """
@@ -7,11 +7,11 @@ import heapq
 
 
 class Placement:
-    """How many programs, and how many bytes at most, each GPU has been given."""
+    """The number of programs, and their peak bytes, that each GPU has been given."""
 
     def __init__(self, gpus: int) -> None:
         self._loads = [(0, 0)] * gpus
-        # Every load that a GPU has or had; one that it does not have any more is skipped.
+        # Every load that a GPU has or had; outdated loads are skipped.
         self._heap = [(0, 0, index) for index in range(gpus)]
 
     def choose(self, wanted: int | None, promised: int) -> int:

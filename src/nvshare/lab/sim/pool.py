@@ -1,6 +1,6 @@
 """Work that shares an engine equally: transfers on one direction of the bus.
 
-Everybody in the pool gets on at the same rate, so one number tells how far all have come.
+All work in the pool advances at the same rate, so one number gives the progress of all.
 """
 
 from enum import Enum
@@ -8,7 +8,7 @@ from math import inf
 
 
 class Lane(Enum):
-    """What can be going on for a program on a GPU."""
+    """The kinds of operations that a program can have on a GPU."""
 
     COMPUTE = "compute"
     # On the compute engine as well, which it holds until it is served.
@@ -18,7 +18,7 @@ class Lane(Enum):
 
 
 class Pool:
-    """Who has how much left to do. ``rate`` is what each one gets per second."""
+    """The remaining work of each program. ``rate`` is the progress of each per second."""
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
@@ -44,17 +44,17 @@ class Pool:
         self._ends[key] += amount
 
     def left(self, key: int) -> float:
-        """Return what is left of a piece of work."""
+        """Return the rest of a piece of work."""
         return max(0.0, self._ends[key] - self._done)
 
     def stop(self, key: int) -> float:
-        """End a piece of work, and return what was left of it."""
+        """End a piece of work, and return the rest of it."""
         left = self.left(key)
         del self._ends[key]
         return left
 
     def next(self) -> tuple[float, int | None]:
-        """Return when the first is done, and who that is."""
+        """Return when the first piece of work is done, and its key."""
         if not self._ends:
             return inf, None
         end, key = min((end, key) for key, end in self._ends.items())

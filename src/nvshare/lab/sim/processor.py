@@ -1,7 +1,7 @@
 """The compute engine of a GPU: one context at a time, in slices, and a loss at every change.
 
-The same rules as lab/emulator/model/compute.c, but nothing is stepped through: between two
-completions all contexts with work get one slice per round, so whole rounds are jumped over.
+The same rules as lab/emulator/model/compute.c, but without single steps: between two completions
+all contexts with work get one slice per round, so whole rounds are skipped.
 """
 
 from bisect import insort
@@ -20,7 +20,7 @@ class Processor:
         self._slice = slice_seconds
         self._switch = switch_seconds
         self._left: dict[int, float] = {}
-        # How long each context has the engine at a time: a slice, or a fault that lasts longer.
+        # The time for which each context keeps the engine: a slice, or a fault that lasts longer.
         self._slices: dict[int, float] = {}
         self._ring: list[int] = []
         self._current: int | None = None
@@ -48,7 +48,7 @@ class Processor:
         self._ring.remove(place)
 
     def next(self) -> tuple[float, int | None]:
-        """Return when something happens next: a context is done, or (None) a switch ends."""
+        """Return the time of the next event: a context is done, or (None) a switch ends."""
         self._choose()
         left, current = self._left, self._current
         if not left:
@@ -60,14 +60,14 @@ class Processor:
         return min((self._done_in(place, wait), place) for wait, place in self._round())
 
     def advance(self, seconds: float) -> None:
-        """Let time pass, at most until something happens."""
+        """Let time pass, at most until the next event."""
         self._choose()
         left = self._left
         if left:
             self.busy += seconds
         count = len(left)
         if count > 1 and self._current in left:
-            # In a whole round everybody gets one slice, wherever the round is taken up.
+            # In a whole round each context gets one slice, wherever the round begins.
             length = self._round_seconds
             rounds = int(seconds / length)
             if rounds:
@@ -82,7 +82,7 @@ class Processor:
         return sum(self._slices.values()) + len(self._slices) * self._switch
 
     def _round(self) -> "Iterator[tuple[float, int]]":
-        """Return everybody with its wait from the end of the present slice; the current is last."""
+        """Return each context with its wait from the end of this slice; the current one is last."""
         at = self._ring.index(self._current)  # type: ignore[arg-type]
         wait = 0.0
         for place in (*self._ring[at + 1 :], *self._ring[: at + 1]):
@@ -123,7 +123,7 @@ class Processor:
         return self._ring[0]
 
     def _step(self, seconds: float) -> float:
-        """Let time pass until the next slice at most. Returns what remains of it."""
+        """Let time pass until the next slice at most. Returns the rest of the time."""
         self._choose()
         if self._switch_left > DUST:
             spent = min(seconds, self._switch_left)
@@ -142,7 +142,7 @@ class Processor:
         return seconds - spent
 
     def _roll(self, seconds: float) -> None:
-        """Somebody alone has slices too; they follow each other without a switch."""
+        """A context that is alone has slices too; they follow each other without a switch."""
         self._slice_left -= seconds
         if self._slice_left < 0:
             self._slice_left += ceil(-self._slice_left / self._slice) * self._slice

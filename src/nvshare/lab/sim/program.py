@@ -1,7 +1,7 @@
-"""A program under way: does its actions one after the other, as far as its gate and the GPU let it.
+"""A program under way: performs its actions in order, as far as its gate and the GPU let it.
 
-While everything it needs is on the GPU, all kernels that it has queued are one piece of work. When
-the GPU pages, it goes from what is there to what is missing, and waits for that to come.
+While all the memory it needs is on the GPU, all kernels that it has queued are one piece of work.
+When the GPU pages, it goes through the resident memory to the missing part, and waits for that.
 """
 
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ from nvshare.wire.frames import UNASKED_BYTES
 if TYPE_CHECKING:
     from nvshare.lab.sim.site import Site
 
-# How finely paging is followed: parts of a program's memory. Compared with the emulated GPU: 16 are
-# too few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
+# The resolution of paging: parts of a program's memory. Compared with the emulated GPU: 16 are too
+# few for a large program beside a small one (a fifth of its time); 32 to 1,500 give the same.
 PARTS = 64
-# Smaller allocations are not asked for, but reported.
+# The core is not asked about smaller allocations; they are only reported.
 LEAST_ASKED = UNASKED_BYTES
 # The interposer lets at least one call run while the next is prepared.
 LEAST_IN_FLIGHT = 2
-# The part of the bound that it aims at; those of low priority at a fraction of that.
+# The part of the bound that it aims at; programs of low priority aim at a fraction of that.
 IN_FLIGHT_AIM = 3 / 4
 IN_FLIGHT_LOW = 2
 
@@ -70,8 +70,8 @@ class SimulatedProgram:
         self._group = group
         self._meeting = meeting
         self._share = Share()
-        # What of the seconds computed is billed; and what a program waits for that has used
-        # everything up.
+        # The computed seconds that are billed; and the wait of a program that has used up its
+        # share.
         self._billed = 0.0
         self._pause: object = None
         self._record = site.records[key]
@@ -79,8 +79,8 @@ class SimulatedProgram:
         self._tickets = 0
         self._meter = Meter(site, key)
         self._work: Copy | Compute | Meet | None = None
-        # Seconds of the present work: left when the present step began; its length; and what may
-        # be left when the gate closes.
+        # Seconds of the present work: the rest when the present step began; its length; and the
+        # rest that may be left when the gate closes.
         self._left = 0.0
         self._step = 0.0
         self._stop_at = 0.0
@@ -93,19 +93,19 @@ class SimulatedProgram:
 
     @property
     def gate(self) -> Gate:
-        """The way of orders to the program, once it is known to the core."""
+        """The gate that takes orders to the program, once the core knows it."""
         if self._gate is None:
             raise RuntimeError("the program has no gate yet")
         return self._gate
 
     @property
     def has_work(self) -> bool:
-        """Whether there is something for the GPU, waiting or under way."""
+        """Whether there is work for the GPU, waiting or under way."""
         return self._work is not None
 
     @property
     def is_used_up(self) -> bool:
-        """Whether what there is waits for time of the program's share."""
+        """Whether the work waits for time of the program's share."""
         return self._pause is not None
 
     def proceed(self) -> None:
@@ -139,7 +139,7 @@ class SimulatedProgram:
                 return True
 
     def _await_request(self, after: float) -> bool:
-        """Wait for the next request. False: it has been there for a while."""
+        """Wait for the next request. False: it has already arrived."""
         self._asked += after
         self._is_asked = True
         seconds = self._asked - self._site.now
@@ -194,7 +194,7 @@ class SimulatedProgram:
     def answered(self, missing: int) -> None:
         """It may allocate. ``missing``: others have to make room before the memory is used.
 
-        The gate hears of that with the answer: it comes before all that is told of that room.
+        The gate gets that with the answer, before all other messages about that room.
         """
         self._allocate()
         if missing:
@@ -223,7 +223,7 @@ class SimulatedProgram:
             self.start()
 
     def start(self) -> None:
-        """The gate is open: have the GPU do the work, or the next part of it."""
+        """The gate is open: give the GPU the work, or the next part of it."""
         self._meter.begin()
         if isinstance(self._work, Copy):
             size = self._work.size
@@ -286,7 +286,7 @@ class SimulatedProgram:
         gpu.compute(self._key, self._step, self._computed)
 
     def _note_launched(self, holding: Holding) -> None:
-        """Tell the core of memory that is used for the first time: it counts as there."""
+        """Report memory that is used for the first time to the core: it counts as resident."""
         if holding.launched < holding.allocated:
             holding.launched = holding.allocated
             memory = self._site.memory_of(self._key)
@@ -296,13 +296,13 @@ class SimulatedProgram:
         return self._share.seconds(work.seconds, self._site.now)
 
     def limits_changed(self, order: SetLimits) -> None:
-        """The core has said what the program may use from now on."""
+        """The core has changed the limits of the program."""
         self._bill()
         self._share.change(order, self._site.now)
         self._share_changed()
 
     def is_wanted(self, is_wanted: bool) -> None:
-        """Somebody else wants the GPU, or nobody any more."""
+        """Note whether another program wants the GPU."""
         self._bill()
         was_kept, self._share.is_wanted = self._share.is_kept, is_wanted
         if self._share.is_kept != was_kept:
@@ -314,7 +314,7 @@ class SimulatedProgram:
         self._billed = computed
 
     def _share_changed(self) -> None:
-        """What is under way was meant for another share: it ends with the present kernel."""
+        """The work under way was sized for another share: it ends with the present kernel."""
         if self.is_used_up:
             self._wait_for_share()
         elif isinstance(self._work, Compute) and self._share.is_kept:
@@ -341,7 +341,7 @@ class SimulatedProgram:
             self._launch()
 
     def _sweep(self, work: Compute) -> float:
-        """Return the seconds until the program comes to the end of what it has on the GPU."""
+        """Return the seconds until the program reaches the end of its memory on the GPU."""
         holding = self._site.holding(self._key)
         if not holding.gap:
             holding.ahead = holding.resident
@@ -378,12 +378,12 @@ class SimulatedProgram:
 
     @property
     def _in_flight_seconds(self) -> float:
-        """What the interposer aims at: a little below the bound."""
+        """The aim of the interposer: a little below the bound."""
         aim = self._site.inflight * IN_FLIGHT_AIM
         return aim / IN_FLIGHT_LOW if self._limits.priority is Priority.LOW else aim
 
     def drain(self) -> None:
-        """The gate is closing: what is in flight is all that is still done."""
+        """The gate is closing: only the work in flight is still done."""
         if isinstance(self._work, Compute):
             window = max(LEAST_IN_FLIGHT, int(self._in_flight_seconds / self._work.seconds))
             kernels = ceil(self._left_now() / self._work.seconds - 1e-6) - window
@@ -393,24 +393,24 @@ class SimulatedProgram:
             self.gate.drained()
 
     def follow_paging(self) -> None:
-        """The GPU has begun to page: what looked like one piece of work is not any more."""
+        """The GPU has begun to page: the work is no longer one piece."""
         if isinstance(self._work, Compute) and self._work.touch:
             self._shorten(self._sweep(self._work))
 
     def note_progress(self) -> None:
-        """The simulation ends here: count what is done of the present step."""
+        """The simulation ends here: count the finished part of the present step."""
         self._meter.count()
         if isinstance(self._work, Compute):
             self._take_off(self._work, self._left - self._left_now())
             self._note_burst(None)
 
     def tell_work(self) -> None:
-        """Somebody else begins to wait for the GPU: tell of work, if it may have any there."""
+        """Another program begins to wait for the GPU: report work, if there may be any."""
         if self._gate is not None and self._gate.holds:
             self._meter.tell_work()
 
     def computed_now(self) -> float:
-        """Seconds of kernels done, with what is done of the present step."""
+        """Seconds of kernels done, including the finished part of the present step."""
         under_way = isinstance(self._work, Compute)
         return self._record.computed + (self._left - self._left_now() if under_way else 0.0)
 

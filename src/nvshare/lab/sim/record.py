@@ -1,4 +1,4 @@
-"""What is written down about one program while it is simulated. Decides nothing."""
+"""The record of one program while it is simulated. Decides nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from nvshare.core.client_time import Part
 
 
 class Kind(Enum):
-    """What a program was doing, as far as a picture shows it."""
+    """The activities of a program that a picture shows."""
 
     STARTUP = "starting"
     WAIT = "waiting"
@@ -20,7 +20,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that went on for a while."""
+    """An activity with its duration."""
 
     kind: Kind
     begin: float
@@ -56,20 +56,20 @@ class Record:
     # When each phase began, and the seconds that finished kernels would have taken alone.
     phases: list[float] = field(default_factory=list)
     computed: float = 0.0
-    # None: nobody wants a picture.
+    # None: no picture is wanted.
     spans: list[Span] | None = None
     bursts: list[Burst] | None = None
-    # What its time went to since it came to the core, in nanoseconds; and when that was.
+    # The parts of its time since it came to the core, in nanoseconds; and when that was.
     spent: Mapping[Part, int] | None = None
     joined: float = 0.0
     _began: dict[Kind, float] = field(default_factory=dict)
 
     def begin(self, kind: Kind, now: float) -> None:
-        """Something begins, unless it goes on already."""
+        """Begin an activity, unless it is under way already."""
         self._began.setdefault(kind, now)
 
     def end(self, kind: Kind, now: float) -> float:
-        """Something ends. Returns how long it went on."""
+        """End an activity. Returns its duration."""
         began = self._began.pop(kind, None)
         if began is None:
             return 0.0

@@ -1,8 +1,8 @@
-"""How soon a GPU is back at full speed after something has happened to it.
+"""The time until a GPU is back at full speed after an event.
 
 Work is counted in seconds that the finished kernels take on a GPU of their own. At full speed a
-second brings almost a second of work; a GPU that pages, or whose program reads over the bus, comes
-nowhere near that, however busy it looks.
+second gives almost a second of work. A GPU that pages, or whose program reads over the bus, gives
+far less, however busy it looks.
 """
 
 from bisect import bisect_right
@@ -30,7 +30,7 @@ def recovery_seconds(curve: Curve, event: float) -> float | None:
 
 
 def work_at(curve: Curve, instant: float) -> float:
-    """Return the work that was done by an instant, which may lie between two looks."""
+    """Return the work that was done by an instant, which may lie between two samples."""
     after = bisect_right(curve, instant, key=lambda point: point[0])
     if after == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""The result of a simulation as figures: what is printed as a table, and what as JSON."""
+"""The result of a simulation as figures, for the table and for JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from nvshare.lab.sim.recovery import recovery_seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client(ClientFigures):
-    """How one program fared, as far as only a simulator can tell."""
+    """The results of one program, with those that only a simulator has."""
 
     waited_s: float
     longest_wait_s: float
@@ -23,7 +23,7 @@ class Client(ClientFigures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary(Figures):
-    """How everything went."""
+    """The results of all programs."""
 
     clients: Sequence[Client]
     # Part of the time in which the compute engines had work, over all GPUs.
@@ -39,7 +39,7 @@ def summarise(outcome: Outcome, label: str | None = None) -> Summary:
     cut_off = any(record.ended is None for record in outcome.records)
     makespan = outcome.ended - first
     gpus = [site.gpu for site in outcome.sites]
-    # To a GPU that nobody was placed on, nothing has happened; not even its core knows it.
+    # A GPU without any program has no events; not even its core knows it.
     devices = [site.core_view for site in outcome.sites if site.records]
     durations = [record.duration(outcome.ended) for record in records]
     return Summary(

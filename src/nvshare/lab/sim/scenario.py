@@ -1,7 +1,7 @@
-"""What is simulated: the schema of a scenario file, and the loading of one.
+"""Scenarios: the schema of a scenario file, and the loading of one.
 
-A scenario says which GPUs there are, how they are shared, and which programs come when. It says
-nothing about the outcome. docs/simulator.md describes every field.
+A scenario describes the GPUs, how they are shared, and the programs with their arrival times. It
+says nothing about the outcome. docs/simulator.md describes every field.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ class _Table(BaseModel):
 
 
 class Phase(_Table):
-    """A part of a program's life. Its fields happen in the order in which they stand here."""
+    """A part of a program's life. Its steps happen in the order of the fields."""
 
     wait: Seconds = 0.0
     memory: Bytes | None = None
@@ -43,14 +43,14 @@ class Phase(_Table):
     kernels: Count = 1
     # None: all the memory the program has.
     touch: Bytes | None = None
-    # None: as long as the GPU needs to get through the touched bytes.
+    # None: as long as the GPU needs for the touched bytes.
     kernel_seconds: Annotated[float, Field(gt=0)] | None = None
     sync: bool = False
     idle: Seconds = 0.0
     # Up to so much longer, each time anew.
     idle_jitter: Seconds = 0.0
-    # Iterations are requests that come by chance, so many a second on average, whatever the
-    # program does. None: when it is ready for the next one.
+    # Iterations are requests that come at random, so many a second on average, even while the
+    # program is busy. None: when it is ready for the next one.
     rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
 
     @property
@@ -83,7 +83,7 @@ class Program(ScenarioFields):
     repeat: Count = 1
 
     def limits(self) -> Limits:
-        """Return what it may use."""
+        """Return its limits."""
         chosen = {one.name: getattr(self, one.option) for one in LIMITS if one.in_scenarios}
         return ClientLimits(**chosen).for_core()
 
@@ -105,28 +105,28 @@ class Program(ScenarioFields):
 
 
 class Recovery(_Table):
-    """What a GPU has to recover from: a program that ends, or goes into a phase."""
+    """The event that a GPU has to recover from: a program ends, or enters a phase."""
 
     after: str
     phase: Count | None = None
 
 
 class Scenario(_Table):
-    """Everything that a simulation is told."""
+    """The whole input of a simulation."""
 
     name: str = Field(min_length=1, max_length=60)
     title: str = ""
     gpus: str
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 1
-    # After so many seconds the simulation ends, whoever still runs. None: when all have ended.
+    # After so many seconds the simulation ends, even if programs run. None: when all have ended.
     until: Annotated[float, Field(gt=0)] | None = None
     # From an order of the core to the first launch that follows from it. Measured on hand-overs of
     # an earlier implementation: half of them took 86 to 125 us.
     latency: Seconds = 100e-6
-    # Emulated seconds in a real one when it is played on the emulator: what real machines take for
-    # a start or a hand-over counts that many times.
+    # Emulated seconds in a real second in a trial: the time that real machines take for a start or
+    # a hand-over counts that many times.
     speed: Annotated[float, Field(gt=0)] = 20.0
-    # Whether to measure how soon the GPU is back at full speed, and after what.
+    # Whether to measure the time until the GPU is back at full speed, and after which event.
     recovery: Recovery | None = None
     settings: DeviceSettings = DeviceSettings()
     device: dict[int, dict[str, Any]] = {}

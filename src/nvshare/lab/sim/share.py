@@ -1,7 +1,7 @@
 """A program's share of compute, as native/interposer/shares/share.c keeps it.
 
-What kernels took is billed, and who has used everything waits. Here whole rows of kernels are let
-through at once.
+The time of kernels is billed, and a program that has used everything waits. Here whole rows of
+kernels pass at once.
 """
 
 from nvshare.core.effects import SetLimits
@@ -12,13 +12,13 @@ _PERCENT = MILLION // 100
 
 
 class Share:
-    """What one program may use. Times are seconds."""
+    """The share of one program. Times are seconds."""
 
     def __init__(self) -> None:
         self._bucket = Bucket()
         self._rate: Rate | None = None
         self._may_burst = False
-        # Somebody else wants the GPU, as far as the program has been told.
+        # Another program wants the GPU, as far as this program has been told.
         self.is_wanted = False
 
     @property
@@ -35,14 +35,14 @@ class Share:
         self._may_burst = order.limits.burst
 
     def bill(self, seconds: float, now: float) -> None:
-        """The GPU has worked for so long for the program, and not for others meanwhile."""
+        """Bill the seconds in which the GPU worked for this program alone."""
         if self._rate and self.is_kept and seconds > 0:
             self._bucket.bill(self._rate, _whole(seconds), _whole(now))
 
     def seconds(self, kernel: float, now: float) -> float | None:
         """Return how much may run in a row, in whole kernels. 0: nothing; None: anything.
 
-        A kernel may begin while something is left, and more comes to that while it runs.
+        A kernel may begin while some of the share is left, and the share grows while it runs.
         """
         if self._rate is None:
             return None
@@ -56,7 +56,7 @@ class Share:
         return kernel * (1 + left // (kernel * (1 - part))) if part < 1 else None
 
     def next(self) -> float:
-        """Return when to go on, for one who has used everything."""
+        """Return when a program that has used everything may go on."""
         return 0.0 if self._rate is None else self._bucket.next(self._rate) / NANOSECONDS
 
 

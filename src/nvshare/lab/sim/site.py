@@ -1,7 +1,7 @@
-"""One GPU with its core: takes what happens there to the core, and the core's orders to programs.
+"""One GPU with its core: takes events of the GPU to the core, and orders of the core to programs.
 
 It is to the simulator what daemon/executor.py is to the daemon. GPUs that no program uses together
-have cores of their own: they do not know of each other.
+have separate cores, which do not know of each other.
 """
 
 from collections import deque
@@ -83,12 +83,12 @@ class Site:
         self.events = 0
         self.switchboard = switchboard
         self._core = switchboard.core
-        # What the time of programs goes to, if somebody wants to know.
+        # The attribution of the programs' time, if it is wanted.
         self._times = switchboard.times
         self.outbox: deque[Event] = deque()
         self._timers: dict[Timer, object] = {}
         self._waiting_for_room: list[Mover] = []
-        # Whom each descriptor wakes that a turn is handed over by.
+        # The client that each descriptor of a hand-over wakes.
         self._next_clients: list[int] = []
         self._announced: object = None
         switchboard.add(self)
@@ -108,7 +108,7 @@ class Site:
         return self.clock.now
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
-        """Call later, with the GPU caught up."""
+        """Call later, with the GPU up to date."""
 
         def later() -> None:
             self.gpu.catch_up(self.clock.now)
@@ -118,38 +118,38 @@ class Site:
         self.clock.at(self.clock.now + seconds, later)
 
     def deliver(self) -> None:
-        """Let the core have all that has happened, and announce what happens next on the GPU."""
+        """Give the core all events so far, and schedule the next event of the GPU."""
         self.switchboard.deliver(self)
 
     def send(self, event: Event) -> None:
-        """Tell the core, after what it was told before."""
+        """Queue an event for the core, after all earlier ones."""
         self.outbox.append(event)
 
     def wake(self, descriptor: int) -> int:
-        """One program hands its turn over to another, which is returned."""
+        """Hand the turn of one program over to another, which is returned."""
         next_one = self._next_clients[descriptor]
         if next_one in self.programs:
             self.programs[next_one].gate.handed(descriptor)
         return next_one
 
     def tell_progress(self, key: int) -> None:
-        """Have all but one, whose turn has ended, tell of memory that is on its way out."""
+        """Let all but one, whose turn has ended, report memory that is on its way out."""
         for other, program in self.programs.items():
             if other != key and self.gpu.goes_on(Lane.OUT, other):
                 program.gate.tell_progress()
 
     def count(self, key: int, busy: float, held_back: float) -> None:
-        """Take note of how long a program has computed, and was held back by its share."""
+        """Note how long a program has computed, and was held back by its share."""
         if self._times is not None:
             self._times.report(self.now, key, busy, held_back)
 
     def note_time(self, key: int) -> None:
-        """Write down what the time of a program went to."""
+        """Record the attribution of a program's time."""
         if self._times is not None:
             self.records[key].spent = self._times.spent(key, self.now)
 
     def tell_work(self, key: int) -> None:
-        """Have all but one, which begins to wait, tell of what they have done lately."""
+        """Let all but one, which begins to wait, report their recent work."""
         for other, program in self.programs.items():
             if other != key:
                 program.tell_work()
@@ -167,11 +167,11 @@ class Site:
         return self._core.view(self.device)
 
     def is_busy(self, key: int) -> bool:
-        """Whether the core takes a program to compute all the time."""
+        """Whether the core assumes that a program computes all the time."""
         return any(client.is_busy for client in self._core.client_views([key]))
 
     def is_open(self, key: int) -> bool:
-        """Whether a program is there, and may have something in flight."""
+        """Whether a program is present, and may have work in flight."""
         return key in self.programs and self.programs[key].gate.holds
 
     def holding(self, key: int) -> Holding:
@@ -179,7 +179,7 @@ class Site:
         return self.gpu.board.holdings[key]
 
     def memory_of(self, key: int) -> Memory:
-        """Return a program's memory as the core is told of it, context included."""
+        """Return a program's memory as reported to the core, context included."""
         own = self.holding(key)
         away = own.wanted - own.resident - own.appearing + own.leaving
         return Memory(
@@ -192,14 +192,14 @@ class Site:
         )
 
     def make_context(self, key: int) -> None:
-        """Make room for a program's context, whoever has to go for it."""
+        """Make room for a program's context, if needed by evictions."""
         board, before = self.gpu.board, self.gpu.board.pushed_out
         board.join(key)
         if board.pushed_out > before or self.gpu.pages:
             self._follow_paging()
 
     def open_bytes_changed(self, by: int) -> None:
-        """Somebody's gate has opened or closed, or somebody who may run has another size now."""
+        """A gate has opened or closed, or a program that may run has changed its size."""
         paged = self.gpu.pages
         self.gpu.open_bytes += by
         if self.gpu.pages and not paged:
@@ -220,7 +220,7 @@ class Site:
             self._waiting_for_room.append(mover)
 
     def stop_waiting_for_room(self, mover: Mover) -> None:
-        """It does not need it any more."""
+        """Stop waiting: the mover does not need room any more."""
         if mover in self._waiting_for_room:
             self._waiting_for_room.remove(mover)
 
@@ -231,7 +231,7 @@ class Site:
             mover.try_again()
 
     def announce(self) -> None:
-        """Have the clock call when the GPU has done something next."""
+        """Let the clock call at the next completion on the GPU."""
         time = self.gpu.next_time()
         token = self._announced = object()
         if time == float("inf"):
@@ -246,7 +246,7 @@ class Site:
         self.clock.at(time, happen)
 
     def carry_out(self, effect: Effect) -> None:
-        """Carry out an order of the core's."""
+        """Carry out an order of the core."""
         match effect:
             case SetTimer():
                 self._set_timer(effect)

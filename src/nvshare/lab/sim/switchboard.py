@@ -1,6 +1,6 @@
-"""The core of a node and the GPUs that it decides about: what one tells may concern another.
+"""The core of a node and the GPUs that it decides about: an event of one may concern another.
 
-Where no program uses several GPUs, every GPU has a switchboard of its own.
+If no program uses several GPUs, every GPU has a switchboard of its own.
 """
 
 from typing import TYPE_CHECKING
@@ -12,27 +12,27 @@ from nvshare.core.time_log import TimeLog
 if TYPE_CHECKING:
     from nvshare.lab.sim.site import Site
 
-# Errors show the last events; nobody reads more of a simulated journal.
+# Errors show the last events; the rest of a simulated journal is never read.
 JOURNAL_EVENTS = 64
 # Far more than ever happens at one moment, even with hundreds of programs.
 MOST_AT_ONCE = 100_000
 
 
 class Switchboard:
-    """Takes what happens on GPUs to the core, and orders to the GPU that they are for."""
+    """Takes events of GPUs to the core, and orders to the GPU that they are for."""
 
     def __init__(self, *, check: bool, follow: bool = False) -> None:
         self.core = Core(check=check, journal_events=JOURNAL_EVENTS)
-        # What the time of programs goes to, if somebody wants to know.
+        # The attribution of the programs' time, if it is wanted.
         self.times = TimeLog(self.core) if follow else None
         self._sites: list[Site] = []
 
     def add(self, site: "Site") -> None:
-        """Have one GPU more."""
+        """Add a GPU."""
         self._sites.append(site)
 
     def deliver(self, site: "Site") -> None:
-        """Let the core have all that has happened, and carry out what it orders."""
+        """Give the core all events so far, and carry out its orders."""
         touched, before = [site], site.events
         while (teller := next((one for one in touched if one.outbox), None)) is not None:
             teller.events += 1

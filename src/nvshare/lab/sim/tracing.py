@@ -12,7 +12,7 @@ from nvshare.telemetry.trace.recording import STARTING, Recording, gather
 
 
 class Tracing:
-    """Keeps what happens on all GPUs, from the beginning to the end."""
+    """Keeps the events of all GPUs, from the beginning to the end."""
 
     def __init__(self, record_of: Callable[[int], Record]) -> None:
         self._record_of = record_of
@@ -20,7 +20,7 @@ class Tracing:
         self._recorders: list[Recorder] = []
 
     def follow(self, switchboard: Switchboard) -> None:
-        """Record what one core decides about."""
+        """Record the GPUs that one core decides about."""
         if switchboard.times is not None:
             recorder = Recorder(
                 switchboard.core, switchboard.times, self._describe, self._items.append

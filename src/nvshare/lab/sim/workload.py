@@ -1,6 +1,6 @@
-"""A program as a sequence of actions: what it does, in order, whatever that takes.
+"""A program as a sequence of actions, in order and without their times.
 
-How long an action takes, and whether the program has to wait for it, is not known here.
+The duration of an action, and whether the program has to wait for it, are not known here.
 """
 
 from collections.abc import Iterator
@@ -58,9 +58,9 @@ class Meet:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The next work is asked for so long after the work before was, or after the phase began.
+    """The next request comes so long after the one before, or after the beginning of the phase.
 
-    Whether that is done by then or not: what comes meanwhile waits.
+    If the work before is not done by then, the request waits.
     """
 
     after: float
@@ -70,13 +70,13 @@ Action: TypeAlias = Sleep | Connect | Resize | Copy | Compute | Meet | Request
 
 
 # Assumed: a sleeping program is woken up to half a millisecond late. Programs that begin at one
-# moment and are at most 0.1 ms late meet at the GPU in every iteration, for ever: T6 then takes
+# moment and are at most 0.1 ms late meet at the GPU in every iteration, forever: T6 then takes
 # 1.17 times as long as ideal. With 0.5 to 50 ms it is 1.004 to 1.021.
 WAKE_JITTER = 0.0005
 
 
 def _tensors(side: int, iterations: int, idle: float = 0.0) -> tuple[Phase, ...]:
-    """Do what driver/add.c of lab/workloads does: copy x and y in, then z = x + y, two z alive."""
+    """The same as driver/add.c of lab/workloads: copy x and y in, then z = x + y, two z alive."""
     exact = 4 * side * side
     allocated = -(-exact // (2 * MIB)) * 2 * MIB
     return (
@@ -122,7 +122,7 @@ def kernel_of(phase: Phase, profile: Profile) -> Compute:
 
 
 def actions(program: Program, profile: Profile, random: Random) -> Iterator[Action]:
-    """Yield what the program does on a GPU of this profile, from its start to its end."""
+    """Yield the actions of the program on a GPU of this profile, from its start to its end."""
     if program.startup:
         yield Sleep(program.startup)
     yield Connect()
@@ -162,7 +162,7 @@ def _iterate_synchronously(phase: Phase, profile: Profile, random: Random) -> It
             yield Request(random.expovariate(phase.rate))
             yield one
         return
-    # Nothing is queued, so the way of a launch to the GPU shows.
+    # Nothing is queued, so the latency of a launch shows.
     pause = phase.idle + profile.engine.launch_us * MICROSECOND
     for _ in range(phase.iterations):
         yield one
