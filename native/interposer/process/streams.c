@@ -150,7 +150,7 @@ bool streams_any_busy(uint64_t context) {
     return busy_one(context, false) != NULL;
 }
 
-bool streams_any_blocking_busy(uint64_t context) {
+static bool any_blocking_busy(uint64_t context) {
     return has_work(CU_STREAM_LEGACY) || busy_one(context, true);
 }
 
@@ -161,7 +161,7 @@ CUstream streams_busy_one(uint64_t context) {
 
 bool stream_is_free(CUstream handle, uint64_t context) {
     if (handle == CU_STREAM_LEGACY)
-        return !streams_any_blocking_busy(context);
+        return !any_blocking_busy(context);
     const struct stream *stream = *find(handle);
     if (!stream || stream->is_capturing || has_work(handle))
         return false;

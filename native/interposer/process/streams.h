@@ -40,12 +40,10 @@ void stream_capture_ended(CUstream stream);
 
 void streams_lock(void);
 void streams_unlock(void);
-/* With the lock held: whether there is any capture; whether any stream of a context has work, or
- * any that follows the default stream's order; and one that has work, the default stream included,
- * or NULL. The context is current. */
+/* With the lock held: whether there is any capture; whether any stream of a context has work; and one
+ * that has work, the default stream included, or NULL. The context is current. */
 bool streams_any_capture(void);
 bool streams_any_busy(uint64_t context);
-bool streams_any_blocking_busy(uint64_t context);
 CUstream streams_busy_one(uint64_t context);
 
 /* With the lock held: whether a call for this stream would run at once. */

@@ -113,8 +113,10 @@ static int start(void) {
         return -errno;
     atomic_store(&state.wake, descriptor_move_away(wake));
     int result = thread_start(&state.thread, "nvshare", run, NULL);
-    if (result < 0)
+    if (result < 0) {
+        close(atomic_exchange(&state.wake, -1));
         return result;
+    }
     state.has_thread = true;
     fork_prepare();
     atexit(stop);
