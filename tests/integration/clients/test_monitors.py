@@ -30,7 +30,7 @@ def holder(start: Start) -> "subprocess.Popen[str]":
 
 @pytest.fixture
 def mebibytes(launcher: Sequence[object]) -> int:
-    """What NVML tells of it: under nvshare its memory is managed, and left out."""
+    """The memory that NVML shows for it: under nvshare its memory is managed, and left out."""
     return OF_CONTEXT if launcher else MEBIBYTES + OF_CONTEXT
 
 
