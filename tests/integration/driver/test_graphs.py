@@ -26,7 +26,7 @@ def handles(nodes: Any) -> list[int]:
 
 
 class Bench:
-    """A stream, memory, and nodes that do something to it that can be seen."""
+    """A stream, memory, and nodes with a visible effect on it."""
 
     def __init__(self, cu: Any) -> None:
         self.cu = cu

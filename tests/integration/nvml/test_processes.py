@@ -1,4 +1,4 @@
-"""Memory, utilisation and processes: what NVML says about programs on the node."""
+"""NVML's memory, utilisation and processes, with programs on the node."""
 
 import ctypes
 import signal
