@@ -83,7 +83,7 @@ class Link:
         return frame
 
     def usage(self, seconds: float = 10) -> Usage:
-        """The next frame of the kind that comes now and then; other methods skip that kind."""
+        """The next USAGE, which comes now and then; other methods do not see these frames."""
         try:
             return self._usages.get(timeout=seconds)
         except queue.Empty:

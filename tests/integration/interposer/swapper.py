@@ -84,7 +84,7 @@ class Swapper:
         return moved
 
     def released(self) -> tuple[Released, int]:
-        """The end of its turn, and the memory that had come in by then without a report."""
+        """The end of its turn, and the bytes reported to have come in until then."""
         came = 0
         while not isinstance(frame := self.link.next(Released | Moved | Memory | Want), Released):
             came += frame.in_bytes if isinstance(frame, Moved) else 0

@@ -99,7 +99,7 @@ def test_a_kernel_that_waits_for_another_gpu_is_let_go_by_as_many_steps_as_it_ta
 def test_one_that_waits_for_the_others_keeps_its_gate_closed_while_they_are_let_catch_up(
     ranks: Ranks,
 ) -> None:
-    """Its own calls would not help, even though a free stream opens the gate after 0.3 seconds."""
+    """Its own calls would not help. Without the hold, a free stream opens the gate after 0.3 s."""
     first, second = ranks.links
     assert ranks.guests[0].ask("gpu.ranks.meet(0, 1)") == 0
     ranks.hold()

@@ -16,8 +16,8 @@ SIZE = 1 << 20
 PATTERN = f"b'ab' * {SIZE // 2}"
 BUFFER = f"gpu.buffers[{SIZE}]"
 
-# With these the daemon limits a program's part of the GPU, and with this it ends the program's
-# turn: a possible value is an order, and obeyed.
+# With the first two the daemon limits a program's part of the GPU, and with the last it rejects the
+# program: a possible value is an order, and obeyed.
 ORDERS = {"LIMITS", "SETTINGS", "REJECT"}
 
 

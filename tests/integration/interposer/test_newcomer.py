@@ -33,7 +33,7 @@ def full(start_guest: StartGuest) -> Full:
 
 
 def newcomer(scripted: Scripted, full: Full, make: str = "gpu.create()") -> tuple[Link, Context]:
-    """Have it make a context; return the client and its question."""
+    """Have it make a context; return its connection and its question."""
     full.guest.put(make)
     link = scripted.accept()
     hello = link.welcome()

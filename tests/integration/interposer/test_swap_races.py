@@ -285,7 +285,7 @@ def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest)
 
 
 def test_a_fill_on_a_full_gpu_begins_at_once(swapper: Swapper, start_guest: StartGuest) -> None:
-    """Memory never becomes free there, so nothing may wait for that."""
+    """Memory never becomes free there, so the fill must not wait for that."""
     loaded(swapper, 1024)
     swapper.swap_out(1024)
     other = start_guest(NVSHARE_DISABLE="1")
