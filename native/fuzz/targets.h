@@ -1,8 +1,8 @@
-/* Every reader of untrusted bytes in C, as one function that is given any bytes at all.
+/* Every reader of untrusted bytes in C, as one function that takes arbitrary bytes.
  *
- * A target calls the reader that is shipped, and aborts where that breaks a promise of its header; what else there is
- * to find, the sanitizers do. There are two ways to call them: with_libfuzzer.c, which looks for new inputs, and
- * replay.c, which tries those that are kept (tests/fuzz/corpus). */
+ * A target calls the shipped reader, and aborts where the reader breaks a promise of its header.
+ * The sanitizers find other mistakes. There are two ways to call targets: with_libfuzzer.c looks
+ * for new inputs, and replay.c tries the kept ones (tests/fuzz/corpus). */
 #ifndef NVSHARE_FUZZ_TARGETS_H
 #define NVSHARE_FUZZ_TARGETS_H
 

@@ -1,4 +1,4 @@
-/* What must be so after a death. */
+/* The conditions that must hold after a death. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ static void check_memory(const struct node *node) {
         check(!node->slots[s].in_use, "the slot of a dead process is not back");
 }
 
-/* What the survivor had queued comes to its end. */
+/* The survivor's queued work completes. */
 static void check_survivors_work(struct node *node) {
     const struct queue *queue = &node->slots[SURVIVOR].queues[0];
     engine_advance(node, later(node));
