@@ -119,7 +119,7 @@ static bool has_trap_pending(pid_t thread) {
     return pending >> (SIGTRAP - 1) & 1;
 }
 
-/* Restores the thread's state before its release. */
+/* Stops the thread with no trap pending, so that it can be released unchanged. */
 static void take_back(pid_t thread) {
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
     await_stop(thread);

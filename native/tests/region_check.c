@@ -4,7 +4,7 @@
  *     region_check model SEED STEPS     allocations come and go, chunks move, against a model that
  *                                       knows every byte
  *     region_check gone                 a region is freed while it is in a list
- *     region_check empty                a copy of a chunk without allocations is skipped */
+ *     region_check empty                a chunk's copy is dropped with its last allocation */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
