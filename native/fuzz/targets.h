@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #define FUZZ_TARGETS(TARGET)                                                                       \
-    TARGET(frames)      /* what a daemon sends, as the interposer reads it from its socket */      \
+    TARGET(frames)      /* frames of a daemon, as the interposer reads them from its socket */     \
     TARGET(machine)     /* any order of events, for the machine that follows them */               \
-    TARGET(page)        /* what members of a group write into the page that they share */          \
+    TARGET(page)        /* the quota page that members of a group share and write */               \
     TARGET(environment) /* NAME=value lines: the interposer's configuration */                     \
     TARGET(cgroup)      /* files of /proc and of cgroups */                                        \
     TARGET(ptx)                                                                                    \

@@ -173,8 +173,8 @@ static void check_untouched(void) {
     CHECK(residency_list_away(&ledger, 0, &list) == 0 && list.count == 0);
     CHECK(residency_displace(&ledger, 0, UINT64_MAX) == 4 * BLOCK);
     CHECK(account_absent(&account) == 4 * BLOCK);
-    CHECK(atomic_load(&account.kept) == 4 * BLOCK); /* what is nowhere is not on the host */
-    residency_all_there(&ledger, 0);                /* what is nowhere has not come either */
+    CHECK(atomic_load(&account.kept) == 4 * BLOCK); /* memory that is nowhere is not on the host */
+    residency_all_there(&ledger, 0);                /* memory that is nowhere has not come either */
     CHECK(account_absent(&account) == 0 && atomic_load(&account.away) == 12 * BLOCK);
     /* One is seen, and is there, younger than the other. */
     CHECK(recency_saw(&ledger, key_of(1), 7) && !recency_saw(&ledger, key_of(1) + 1, 7));

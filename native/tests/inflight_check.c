@@ -26,12 +26,12 @@
 
 enum { LAUNCH_NS = 5000 };
 
-static uint64_t now, gpu_done; /* what was submitted is done then */
+static uint64_t now, gpu_done; /* when all submitted work is done */
 static uint64_t idle_ns, most_in_flight, most_ever, submitted_ns;
 static long driver_calls;
 static bool capturing;
 static uint64_t late_ns; /* by which some waits end later than they might */
-static CUstream endless; /* what is in this stream does not end */
+static CUstream endless; /* work in this stream does not end */
 
 static struct device device;
 static struct context context = {.id = 1, .device = &device};

@@ -147,5 +147,5 @@ int main(int argc, char **argv) {
         pthread_join(keepers[i].thread, NULL);
     free(keepers);
     puts("ok");
-    return 0; /* what is left belongs to the driver */
+    return 0; /* the driver frees the rest */
 }

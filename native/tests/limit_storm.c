@@ -141,7 +141,7 @@ int main(int count, char **arguments) {
     int processes = atoi(arguments[1]), threads = atoi(arguments[2]), failures = 0;
     steps = atol(arguments[3]) / (processes * threads);
     limit = strtoull(arguments[4], NULL, 10);
-    setpgid(0, 0); /* so that one that fails ends all others, and nobody else */
+    setpgid(0, 0); /* so that a failure ends all of these processes, and no others */
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_barrierattr_t attributes;
     pthread_barrierattr_init(&attributes);

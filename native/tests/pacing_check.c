@@ -173,7 +173,7 @@ static void check_more(void) {
     hold(true);
     order(MOVER_OUT, UINT64_MAX);
     CHECK(mover_left(mover) == 20 * BLOCK);
-    order(MOVER_REST, 0); /* what is in the call leaves, and nothing after that */
+    order(MOVER_REST, 0); /* the memory of this call leaves, and nothing after that */
     uint64_t left = mover_left(mover);
     hold(false);
     wait_until_idle();
@@ -220,7 +220,7 @@ static uint64_t next_news(uint64_t grain) {
 static void check_ramp(void) {
     const uint64_t grain = 16 * BLOCK, all = 64 * 16 * grain;
     atomic_store(&device.account.used, all);
-    mover_bar(mover); /* what moves is said by this test */
+    mover_bar(mover); /* this test reports the moves itself */
     order(MOVER_OUT, all);
     CHECK(next_news(grain) == grain && taken().out_bytes == grain);
     uint64_t most = grain, step = grain;

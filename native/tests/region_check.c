@@ -84,7 +84,7 @@ static void check_order(void) {
     CHECK(regions.away == 0 && region_is_there(hot));
     CHECK(regions_list_there(&regions, &list) == 0);
     next_is(&list, false, &cold->chunks[0]);
-    chunk_set_state(&regions, &hot->chunks[0], CHUNK_STORED); /* by somebody else */
+    chunk_set_state(&regions, &hot->chunks[0], CHUNK_STORED); /* by another thread */
     next_is(&list, false, &hot->chunks[1]);
     next_is(&list, false, &warm->chunks[0]);
     next_is(&list, false, NULL);

@@ -67,7 +67,7 @@ static void check_order(void) {
     add(4, BLOCK / 4, LEDGER_CONVERTED, 0, 100 * SECOND);
     CHECK(residency_list_there(&ledger, 0, &list) == 0);
     leaves(&list, UINT64_MAX, 1, 0, 2 * BLOCK);
-    leaves(&list, 1, 0, 2 * BLOCK, 3 * BLOCK); /* what came last; at least what lies in a block */
+    leaves(&list, 1, 0, 2 * BLOCK, 3 * BLOCK); /* the newest; at least a block */
     leaves(&list, BLOCK + 1, 0, 0, 2 * BLOCK); /* rounded up */
     leaves(&list, 1, 4, 0, BLOCK / 4);         /* or all there is */
     CHECK(!residency_leave(&ledger, &list, 1, &piece));

@@ -48,7 +48,7 @@ static struct {
     struct call queue[QUEUE];
     size_t pushed, done;
     unsigned streams;
-    bool is_forbidden;   /* a context is being destroyed: nobody may use one */
+    bool is_forbidden;   /* a context is being destroyed: none may be used */
     uint64_t out, in;    /* blocks that have crossed the bus, but not by eviction */
     unsigned knocks;     /* at the session */
     uint64_t most_bytes; /* of a call to the host, after the first few */

@@ -74,7 +74,8 @@ static int stay_closed(int most) {
     return NEVER;
 }
 
-/* The gate is open for so long; a call passes every so often, until `calls_until`; the work ends at `ends`. */
+/* The gate is open for this long; calls pass at this interval until `calls_until`; the work ends at
+ * `ends`. */
 static void stay_open(int ms, int calls_until, int ends) {
     for (int at = 0; at < ms; at++, now += CLOCK_MS(1)) {
         has_called |= at % 5 == 0 && at < calls_until;

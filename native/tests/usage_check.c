@@ -38,7 +38,7 @@ static void mark(struct known *known, uint64_t from, uint64_t to) {
 }
 
 static struct known waited, all;
-static uint64_t since[ACTORS]; /* who waits, and since when */
+static uint64_t since[ACTORS]; /* when each began to wait */
 
 static void wait_on(unsigned actor) {
     if (!since[actor]) {

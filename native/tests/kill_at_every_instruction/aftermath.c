@@ -79,9 +79,9 @@ static void check_newcomer(struct node *node) {
 }
 
 void check_all(struct node *node) {
-    alarm(10); /* a lock that nobody gives back must not hang the test */
+    alarm(10); /* a lock that is never released must not hang the test */
     node_lock(node);
-    check_difference(node); /* also before anybody knows who has died */
+    check_difference(node); /* also before the death is noticed */
     node_reap(node);
     check_difference(node);
     check_memory(node);

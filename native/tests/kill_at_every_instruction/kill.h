@@ -35,7 +35,7 @@ struct change {
     const char *name;
     void (*make)(struct node *node, uint32_t slot);
     bool joins;          /* is itself the joining */
-    bool after_death;    /* of another process, which nobody has noticed yet */
+    bool after_death;    /* of another process, not yet noticed */
     bool lock_abandoned; /* by that other process */
 };
 const struct change *find_change(const char *name);

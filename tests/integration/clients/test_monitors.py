@@ -16,7 +16,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 BIN = Path(sys.executable).parent
 
 MEBIBYTES = 100
-OF_CONTEXT = 8  # what one context takes on the tiny GPU
+OF_CONTEXT = 8  # the size of a context on the tiny GPU
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ def test_who_is_held_back_and_who_comes_and_goes_meanwhile(share: Share) -> None
     whole = lives[held]
     assert whole.bounds == (recording.begin, recording.end)
     assert whole.seconds("held_back") > 0.5 * recording.seconds
-    # What the other had is free again.
+    # The other's memory is free again.
     (gpu,) = recording.gpus
     levels = sorted(recording.levels[gpu.uuid], key=lambda level: level.at)
     assert max(level.on_gpu for level in levels) > 2 * GIB > levels[-1].on_gpu > GIB
