@@ -1,8 +1,8 @@
 """A second chance, alone, for tests that failed beside others.
 
-Six tests at a time on two cores make some of them late now and then. Whoever fails runs once more
-by itself: a test that fails again has failed. One that passes is named as flaky at the end, so that
-somebody looks at it. Many failures are no accident, and get no second chance.
+With six tests at a time on two cores, some are late now and then. A failed test runs once more by
+itself. If it fails again, it has failed. If it passes, it is named as flaky at the end, so that it
+gets attention. Many failures are no accident, and get no second chance.
 """
 
 import json
@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-# More than these are never chance.
+# More failures than this are never chance.
 MOST = 10
-# What pytest ends with when all went well but for tests that failed.
+# The exit code of pytest when tests failed and nothing else went wrong.
 _TESTS_FAILED = 1
 
 
 def remembering(cache: Path) -> list[str]:
-    """Return the options with which pytest notes in this folder, anew, what has failed."""
+    """Return the options with which pytest records failed tests in this folder, cleared first."""
     shutil.rmtree(cache, ignore_errors=True)
     return ["-o", f"cache_dir={cache.absolute()}"]
 

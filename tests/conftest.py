@@ -14,9 +14,9 @@ from tools.cache import Make, kept
 
 Once = Callable[[str, Make], Path]
 
-# Hypothesis. Every run of CI looks at the same examples, and tells of the first that fails at once.
-# To make it smaller takes hundreds of failing runs, and a test's timeout would be one of them: that
-# is for whoever mends it.
+# Hypothesis. Every run of CI tries the same examples, and reports the first failure at once.
+# Shrinking takes hundreds of failing runs, and a test's timeout would be one of them, so it is left
+# to the person who fixes the failure.
 settings.register_profile("dev", deadline=None)
 settings.register_profile(
     "ci",
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# What a test may need that a machine may not have, and why it needs it.
+# Requirements of tests that a machine may not meet, each with its reason.
 _MISSING = {
     "root": None if os.getuid() == 0 else "only root can become other users",
     **{shell: None if shutil.which(shell) else f"there is no {shell}" for shell in ("zsh", "fish")},
@@ -55,10 +55,10 @@ _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what cannot run here, and the other part.
+    """Leave out tests that cannot run here, and those of the other part.
 
-    Neither is counted as deselected: the other part has a run of its own, and of what cannot run
-    here the summary says so.
+    Neither is counted as deselected: the other part has a run of its own, and the summary names the
+    tests that cannot run here.
     """
     left_out = config.stash[_LEFT_OUT] = Counter(why for why in map(_obstacle, items) if why)
     if left_out:
@@ -74,14 +74,14 @@ def _obstacle(item: pytest.Item) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what was left out."""
+    """Print which tests were left out, and why."""
     for why, count in config.stash.get(_LEFT_OUT, {}).items():
         terminalreporter.write_line(f"not run here: {count} tests, because {why}")
 
 
 @pytest.fixture(scope="session")
 def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
-    """Make something under a name. Of processes that run tests side by side, one makes it."""
+    """Make something under a name, in only one of the processes that run tests side by side."""
     own = tmp_path_factory.getbasetemp()
     folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     return lambda name, make: kept(folder / name, make)

@@ -1,4 +1,4 @@
-"""A library that talks as one of an earlier day did: libnvshare.so with shorter frames."""
+"""A library that talks like an earlier version: libnvshare.so with shorter frames."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def earlier_library(folder: Path) -> dict[str, str]:
-    """Build it; return the variables that make the library of a program talk like that."""
+    """Build it; return the variables that make a program's library talk like that."""
     path = folder / "earlier.so"
     source, common = ROOT / "native/tests/earlier_client.c", ROOT / "native/common"
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Werror", "-shared", "-fPIC"]

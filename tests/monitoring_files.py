@@ -10,7 +10,7 @@ import yaml
 FILES = Path(__file__).parents[1] / "deploy" / "helm" / "nvshare" / "files"
 RULES = FILES / "nvshare.rules.yaml"
 DASHBOARD = FILES / "nvshare.dashboard.json"
-# A metric, and what of it is selected.
+# A metric and its label selector.
 _SELECTOR = re.compile(r"\b(nvshare_\w+)(?:\{([^}]*)\})?")
 _GROUPING = re.compile(r"\b(?:by|on|ignoring)\s*\(([^)]*)\)")
 

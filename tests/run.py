@@ -3,8 +3,8 @@
     python -m tests.run
 
 Tests that are marked `timed` sleep most of the time, and must not be kept waiting when they wake.
-So they go ahead of all others (real-time priority), one after the other, and the others fill what
-is left of the machine. Who may not have that priority runs them afterwards, with nothing beside.
+So they go ahead of all others (real-time priority), one after the other, and the others use the
+rest of the machine. Without permission for that priority, they run afterwards, with nothing beside.
 Tests that failed run once more in the end, by themselves (tests/again.py).
 """
 
@@ -21,10 +21,10 @@ from tests.again import judged, remembering
 
 PYTEST = (sys.executable, "-m", "pytest")
 TIMED = (*PYTEST, "--part=timed")
-# What failed in each part is noted here.
+# The failed tests of each part are recorded here.
 NOTES = Path(".pytest_cache")
-# Of four that run at a time some always wait. Files that take long come first, or one of them would
-# be waited for in the end.
+# Of four tests that run at the same time, some always wait. Files that take long come first, so
+# that no single one of them runs on at the end.
 TOGETHER = (
     *(*PYTEST, "--part=together", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
     *(
@@ -39,7 +39,7 @@ TOGETHER = (
 
 
 def main() -> int:
-    """Run both parts, then alone what failed. Returns 1 if anything fails for good."""
+    """Run both parts, then failed tests alone. Returns 1 if any test fails again."""
     notes = [NOTES / "together", NOTES / "timed"]
     together, timed = (remembering(note) for note in notes)
     codes = run([*TOGETHER, *together], [*TIMED, *timed])
@@ -50,7 +50,7 @@ def main() -> int:
 def run(together: Sequence[str], timed: Sequence[str]) -> tuple[int, int]:
     """Run two commands, the second ahead of the first or after it. Returns their exit codes.
 
-    What the second one prints is held back until the first has ended.
+    The output of the second one is held back until the first has ended.
     """
     with tempfile.TemporaryFile("w+") as said, started_ahead(timed, said) as ahead:
         code = subprocess.run(together).returncode

@@ -56,7 +56,7 @@ def _check_nesting(spans: list[tuple[int, int]]) -> None:
 
 
 def slices_of(trace: dict[str, Any], thread: str, category: str) -> list[tuple[float, float]]:
-    """Return from when to when, in seconds, a thread of this name was at something."""
+    """Return the intervals, in seconds, in which a thread of this name was busy."""
     places = {
         (event["pid"], event["tid"])
         for event in trace["traceEvents"]
@@ -72,6 +72,6 @@ def slices_of(trace: dict[str, Any], thread: str, category: str) -> list[tuple[f
 
 
 def _span(event: dict[str, Any]) -> tuple[float, float]:
-    """Return its ends by whole nanoseconds, as they were told: floats add up to a bit more."""
+    """Return its ends in whole nanoseconds, as reported: floats add up to a bit more."""
     begin, length = (round(event[key] * 1000) for key in ("ts", "dur"))
     return begin / 1e9, (begin + length) / 1e9

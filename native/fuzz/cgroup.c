@@ -1,6 +1,7 @@
-/* Files of /proc and of cgroups: a line of /proc/self/cgroup, one of mountinfo, and what follows is the file of the limit.
+/* Files of /proc and of cgroups: a line of /proc/self/cgroup, one of mountinfo, and the rest is the
+ * file of the limit.
  *
- * A container's runtime writes them, and whoever may make mounts has a say in what they contain. */
+ * A container's runtime writes them, and a process that may mount can influence their contents. */
 #include "cgroup.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void make_root(void) {
     atexit(remove_all);
 }
 
-/* The first line of what is left, with its end. */
+/* The first line of the rest, with its end. */
 static size_t take_line(const uint8_t **data, size_t *size, const uint8_t **line) {
     const uint8_t *end = memchr(*data, '\n', *size);
     size_t length = end ? (size_t)(end - *data) + 1 : *size;

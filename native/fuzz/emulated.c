@@ -1,4 +1,4 @@
-/* What the emulator is told by files and variables: node.conf, and faults that somebody asks for. */
+/* The emulator's input from files and variables: node.conf, and requested faults. */
 #include <string.h>
 #include <unistd.h>
 

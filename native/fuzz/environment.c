@@ -1,7 +1,7 @@
 /* The environment of a program, as the interposer reads it: lines of NAME=value.
  *
- * config.c reads it once in the life of a process. That one step is called again and again here, which is why the file is
- * included. */
+ * config.c reads it once in the life of a process. Here that one step is called again and again, so
+ * the file is included. */
 #include "process/config.c"
 
 #include "targets.h"
@@ -10,7 +10,7 @@ static void set_all(char *text) {
     clearenv();
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char *equals = strchr(line, '=');
-        /* A log file would be made on the disk, with whatever name the input has. */
+        /* A log file would be made on the disk, with any name from the input. */
         if (!equals || equals == line || strncmp(line, ENVIRONMENT_LOG "_FILE", 16) == 0)
             continue;
         *equals = '\0';

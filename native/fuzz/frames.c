@@ -1,7 +1,7 @@
-/* What a daemon sends, over a socket and in pieces, as the interposer reads it (connection.c).
+/* Frames from a daemon, over a socket and in pieces, as the interposer reads them (connection.c).
  *
- * The first byte of the input says how large the pieces are; there are four at most, or the system calls would take most
- * of the time. */
+ * The first byte of the input is the size of the pieces. There are four at most, or the system
+ * calls would take most of the time. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static int look(void *argument, const struct frame_view *frame) {
     /* Fields that a frame of an earlier version lacks read as zero. */
     if (frame_take(frame, copy, frame->length + 1) == 0)
         FUZZ_PROMISE(copy[frame->length] == 0);
-    /* What was read can be sent again. */
+    /* A frame that was read can be sent again. */
     FUZZ_PROMISE(frame_build(copy, sizeof copy, (enum frame_type)frame->type, frame->payload,
                              frame->length) > 0);
     if (frame->type == FRAME_QUOTA || frame->type == FRAME_EXTENT)

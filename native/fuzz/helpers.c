@@ -1,4 +1,4 @@
-/* Bytes in the forms in which readers want them. */
+/* Bytes in the forms that readers need. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

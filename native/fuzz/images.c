@@ -4,7 +4,7 @@
 #include "image.h"
 #include "targets.h"
 
-/* Of a card that most seeds are for, and of one that takes other kinds of code. */
+/* Those of the card of most seeds, and of one that takes other kinds of code. */
 static const int capabilities[] = {75, 90};
 
 static void check_kernel(const struct image_kernel *kernel) {
@@ -49,7 +49,7 @@ static void load_for_all(const void *data, size_t size) {
         load(data, size, capabilities[i]);
 }
 
-/* With the beginning that makes it one of its kind: the fuzzer need not keep that. */
+/* Adds the magic of its kind, so that the fuzzer need not preserve it. */
 static void load_as(const char magic[4], const uint8_t *data, size_t size) {
     if (size < 4)
         return;
@@ -75,7 +75,8 @@ void fuzz_ptx(const uint8_t *data, size_t size) {
     char *text = fuzz_text(data, size);
     if (size)
         load_for_all(text, size);
-    /* Text of unknown size ends at its NUL. What is no text would have to be believed. */
+    /* Text of unknown size ends at its NUL. For other images the reader has to trust their own
+     * sizes. */
     if (size && (*text == '.' || *text == '/' || *text == '\n' || *text == ' '))
         load_for_all(text, 0);
     free(text);

@@ -1,4 +1,5 @@
-/* Events in any order and with any values: what a hostile daemon can bring about at most (native/machine). */
+/* Events in any order and with any values: the most that a hostile daemon can cause
+ * (native/machine). */
 #include "machine.h"
 
 #include <string.h>

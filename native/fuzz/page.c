@@ -1,6 +1,6 @@
-/* The page of a group, into which every tenant of the group can write what it likes (own_slot.c, bucket.c).
+/* The quota page of a group, into which every member can write anything (own_slot.c, bucket.c).
  *
- * The input is the beginning of a page, behind a few numbers of our input. */
+ * The input is a few numbers, and then the beginning of a page. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,7 +40,7 @@ static void use_memory(struct own_slot *own, const struct input *input) {
 
 static void pay(struct own_slot *own, const struct input *input) {
     struct bucket bucket = {&own->page->paid_until};
-    /* As LIMITS can say it. */
+    /* Within the range of LIMITS. */
     struct rate rate = {1 + input->share_ppm % 1000000,
                         input->window_ns % ((uint64_t)UINT32_MAX * 1000)};
     struct rate other = {1000000, rate.window_ns / 2};
@@ -48,7 +48,7 @@ static void pay(struct own_slot *own, const struct input *input) {
     FUZZ_PROMISE(bucket_left(&bucket, &rate, now) <= (int64_t)rate.window_ns);
     FUZZ_PROMISE(bucket_next(&bucket, &rate) >= own->page->paid_until);
     bucket_bill(&bucket, &rate, input->used % INT64_MAX, now);
-    /* Nobody can have more to its credit than the window, whatever others write. */
+    /* A process's credit is at most the window, whatever others write. */
     FUZZ_PROMISE(bucket_left(&bucket, &rate, now) <= (int64_t)rate.window_ns);
     bucket_change(&bucket, &rate, &other, now);
     bucket_forgive(&bucket, now);

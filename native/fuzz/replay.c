@@ -1,7 +1,7 @@
-/* Tries inputs that are kept, once each: replay TARGET FILE...
+/* Tries kept inputs, once each: replay TARGET FILE...
  *
- * Needs no fuzzer, so that every compiler can build it. It ends by a signal or by a sanitizer's exit code where one of
- * them goes wrong, and has named that file on stderr before. */
+ * Needs no fuzzer, so that every compiler can build it. It names each file on stderr before it
+ * tries it. A failure ends it by a signal or with a sanitizer's exit code. */
 #include <stdio.h>
 #include <string.h>
 

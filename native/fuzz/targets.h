@@ -1,8 +1,8 @@
-/* Every reader of untrusted bytes in C, as one function that is given any bytes at all.
+/* Every reader of untrusted bytes in C, as one function that takes arbitrary bytes.
  *
- * A target calls the reader that is shipped, and aborts where that breaks a promise of its header; what else there is
- * to find, the sanitizers do. There are two ways to call them: with_libfuzzer.c, which looks for new inputs, and
- * replay.c, which tries those that are kept (tests/fuzz/corpus). */
+ * A target calls the shipped reader, and aborts where the reader breaks a promise of its header.
+ * The sanitizers find other mistakes. There are two ways to call targets: with_libfuzzer.c looks
+ * for new inputs, and replay.c tries the kept ones (tests/fuzz/corpus). */
 #ifndef NVSHARE_FUZZ_TARGETS_H
 #define NVSHARE_FUZZ_TARGETS_H
 
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #define FUZZ_TARGETS(TARGET)                                                                       \
-    TARGET(frames)      /* what a daemon sends, as the interposer reads it from its socket */      \
+    TARGET(frames)      /* frames of a daemon, as the interposer reads them from its socket */     \
     TARGET(machine)     /* any order of events, for the machine that follows them */               \
-    TARGET(page)        /* what members of a group write into the page that they share */          \
+    TARGET(page)        /* the quota page that members of a group share and write */               \
     TARGET(environment) /* NAME=value lines: the interposer's configuration */                     \
     TARGET(cgroup)      /* files of /proc and of cgroups */                                        \
     TARGET(ptx)                                                                                    \

@@ -1,4 +1,4 @@
-/* What libFuzzer calls, for the one target that FUZZ_TARGET names. */
+/* The entry point of libFuzzer, for the one target that FUZZ_TARGET names. */
 #include "targets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,10 +1,11 @@
-/* Threads that allocate, free and destroy contexts at random, and know themselves what they hold.
+/* Threads that allocate, free and destroy contexts at random, and record what they hold.
  *
  *     allocation_storm THREADS STEPS
  *
- * Each thread has a context of its own. At the end of every round all threads hold still, and what the
- * driver (or whoever stands before it) says is in use, beside what the memory pool keeps, is compared with the sum of
- * what they hold. Prints the differences, and how much was done. Linked to libcuda. */
+ * Each thread has a context of its own. At the end of every round all threads hold still. Then the
+ * use that the driver (or the interposer in front of it) reports, without the memory that the pool
+ * keeps, is compared with the sum of their records. Prints the differences, and how much was done.
+ * Linked to libcuda. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static int thread_count, differences;
         }                                                                                          \
     } while (0)
 
-/* What the pool has of what was given back to it. */
+/* The freed memory that the pool keeps. */
 static uint64_t kept_by_pool(void) {
     CUmemoryPool pool;
     cuuint64_t reserved, used;
@@ -71,7 +72,7 @@ static CUresult make_array(struct held *held, size_t width) {
     return result;
 }
 
-/* Mapped, and released at once: it lives by its mapping. */
+/* Mapped, and released at once: the mapping keeps it. */
 static CUresult make_physical(struct held *held) {
     CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED};
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -117,7 +118,7 @@ static void let_go(struct held *held) {
     held->kind = NONE;
 }
 
-/* Pools and physical memory are nobody's but the device's, and outlive the context. */
+/* Pools and physical memory belong to the device, and outlive the context. */
 static void destroy_context(struct thread *thread) {
     MUST(cuCtxDestroy(thread->context));
     for (int i = 0; i < HELD; i++)

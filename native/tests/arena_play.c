@@ -1,4 +1,4 @@
-/* Plays a script on an arena and prints what it answers, for a test that keeps records itself.
+/* Runs a script on an arena and prints its answers, for a test that keeps records itself.
  *
  *     a BYTES    allocate: prints offset, first chunk, chunks newly in use ("none" when it is full)
  *     r OFFSET   release the allocation there: prints first chunk, chunks given back

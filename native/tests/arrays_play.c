@@ -1,4 +1,4 @@
-/* Plays a script on arrays.c and prints what it answers, for a test that keeps records itself.
+/* Runs a script on arrays.c and prints its answers, for a test that keeps records itself.
  *
  *     n ADDRESS   an array begins there
  *     f ADDRESS   find the next one: prints its address, or the limit */

@@ -1,10 +1,10 @@
-/* residency.c and recency.c, without a driver: in which order memory came and is displaced, and memory that nobody
- * has used. Prints nothing if all is well.
+/* residency.c and recency.c, without a driver: in which order memory came and is displaced, and
+ * unused memory. Prints nothing if all is well.
  *
- *     arrival_check order                what came first is displaced first
- *     arrival_check untouched            what nobody has used neither leaves nor returns, and is looked for
- *     arrival_check service SEED STEPS   what is displaced, and what has pages on the host, against a driver that evicts by
- *                                        last service */
+ *     arrival_check order                memory that came first is displaced first
+ *     arrival_check untouched            unused memory neither leaves nor returns, and is looked for
+ *     arrival_check service SEED STEPS   displaced memory, and memory with pages on the host, against
+ *                                        a driver that evicts by last service */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static uint64_t used(int index) {
     return entry.used_ns;
 }
 
-/* What is there of an allocation, in the order in which it came. */
+/* The resident parts of an allocation, in the order in which they came. */
 static void has(int index, uint64_t from, uint64_t bytes) {
     struct ledger_entry entry;
     CHECK(ledger_find(&ledger, key_of(index), &entry) == 0);
@@ -85,7 +85,8 @@ static void check_arrival(void) {
     CHECK(atomic_load(&account.away) == 6 * BLOCK);
     return_all(0);
     CHECK(atomic_load(&account.away) == 0);
-    /* What was left is older than what has come since; and the younger one of the others came first. */
+    /* The rest is older than memory that has come since; and the younger one of the others came
+     * first. */
     CHECK(residency_displace(&ledger, 0, 2 * BLOCK) == 2 * BLOCK);
     has(1, 0, 2 * BLOCK), has(2, 0, 4 * BLOCK), has(0, 0, 4 * BLOCK);
     CHECK(residency_displace(&ledger, 0, 4 * BLOCK) == 4 * BLOCK);
@@ -100,7 +101,8 @@ static void check_arrival(void) {
     CHECK(atomic_load(&account.away) == 0);
 }
 
-/* One that is displaced in part comes back and is displaced again: the driver goes on where it stopped. */
+/* An allocation displaced in part comes back and is displaced again: the driver goes on where it
+ * stopped. */
 static void check_divided(void) {
     add(0, 12 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
     for (uint64_t round = 0, at = 0; round < 7; round++) {
@@ -115,7 +117,8 @@ static void check_divided(void) {
     drop(0);
 }
 
-/* What is touched is the youngest, by calls as large as can be; what comes after that is younger. */
+/* Touched memory is the youngest, by the largest possible calls; memory that comes later is
+ * younger. */
 static void check_touch(void) {
     struct residency_list list = {0};
     struct residency_piece piece;
@@ -170,8 +173,8 @@ static void check_untouched(void) {
     CHECK(residency_list_away(&ledger, 0, &list) == 0 && list.count == 0);
     CHECK(residency_displace(&ledger, 0, UINT64_MAX) == 4 * BLOCK);
     CHECK(account_absent(&account) == 4 * BLOCK);
-    CHECK(atomic_load(&account.kept) == 4 * BLOCK); /* what is nowhere is not on the host */
-    residency_all_there(&ledger, 0);                /* what is nowhere has not come either */
+    CHECK(atomic_load(&account.kept) == 4 * BLOCK); /* memory that is nowhere is not on the host */
+    residency_all_there(&ledger, 0);                /* memory that is nowhere has not come either */
     CHECK(account_absent(&account) == 0 && atomic_load(&account.away) == 12 * BLOCK);
     /* One is seen, and is there, younger than the other. */
     CHECK(recency_saw(&ledger, key_of(1), 7) && !recency_saw(&ledger, key_of(1) + 1, 7));
@@ -190,7 +193,7 @@ static void check_untouched(void) {
     residency_list_free(&list);
 }
 
-/* Calls are looked at as long as there is something to be seen, but not for ever. */
+/* Calls are watched while there is something to find, but not for ever. */
 static void check_watch(void) {
     int looks = 0;
     CHECK(!ledger_looks(&ledger, &account));
@@ -205,7 +208,7 @@ static void check_watch(void) {
     for (; ledger_looks(&ledger, &account); looks++)
         CHECK(looks < 5000);
     CHECK(looks == 1000);
-    /* It was given up. A new one is looked for, and not the old one as well. */
+    /* The search was given up. A new allocation is looked for, but not the old one as well. */
     add_untouched(2, BLOCK);
     CHECK(ledger_looks(&ledger, &account));
     CHECK(recency_saw(&ledger, key_of(2), 1));
@@ -235,7 +238,7 @@ static void serve(const struct residency_piece *piece) {
     residency_landed(&ledger, piece, 1);
 }
 
-/* A fill as the mover makes it, which may be broken off. */
+/* A fill like that of the mover, which may be interrupted. */
 static void fill_some(uint64_t blocks) {
     struct residency_list list = {0};
     struct residency_piece piece;

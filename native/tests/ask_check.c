@@ -1,7 +1,7 @@
-/* ask.c, with a session that answers as it is told. Prints nothing if all is well.
+/* ask.c, with a scripted session. Prints nothing if all is well.
  *
  *     ask_check THREADS ROUNDS     threads that allocate and free, and ask when they have to
- *     ask_check silence            nobody answers, or nobody is there any more */
+ *     ask_check silence            the daemon does not answer, or has ended */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static void check_silence(void) {
     CHECK(account_reserve(&account, 33 * MIB, false) == 0 && ask_is_needed(&account));
     CHECK(ask_daemon(&ask, &account, false, CLOCK_MS(1)) == ASK_SILENCE);
     CHECK(ask.state == ASK_NOBODY && knocks == 1);
-    /* An answer that comes too late is nobody's. */
+    /* An answer that comes too late is ignored. */
     bool can_move;
     CHECK(!ask_is_open(&ask, 1, &can_move));
     ask_answer(&ask, &account, ASK_NO);

@@ -1,8 +1,8 @@
 /* bucket.c in virtual time. Prints nothing if all is well.
  *
  *     bucket_check play SHARE_PERCENT WINDOW_MS CALL_MS SECONDS   a program that always wants more:
- *                                                                 prints what it got, in percent
- *     bucket_check states                                         what each function promises
+ *                                                                 prints its part, in percent
+ *     bucket_check states                                         the promises of each function
  *     bucket_check threads THREADS BILLS                          bills from all sides add up */
 #include <inttypes.h>
 #include <pthread.h>
@@ -40,7 +40,8 @@ static void states(void) {
     uint64_t now = 50 * second;
     _Atomic uint64_t paid_until = 0;
     struct bucket bucket = {&paid_until};
-    /* At first there is what a cycle begins with: half of half a window, of which half can be used. */
+    /* At first there is the credit of a new cycle: half of half a window, of which half can be
+     * used. */
     bucket_change(&bucket, &none, &half, now);
     CHECK(bucket_left(&bucket, &half, now) == (int64_t)(12500000));
     /* Rest brings credit, but no more than a window's. */
@@ -52,12 +53,12 @@ static void states(void) {
     CHECK(bucket_left(&bucket, &half, now) == -(int64_t)(950 * ms));
     CHECK(bucket_next(&bucket, &half) == now + 1900 * ms + 25 * ms);
     CHECK(bucket_left(&bucket, &half, now + 1900 * ms) == 0);
-    /* Time that nobody wanted is not. */
+    /* Unwanted time is not. */
     bucket_forgive(&bucket, now);
     CHECK(bucket_left(&bucket, &half, now) == 0);
     bucket_forgive(&bucket, now + ms);
     CHECK(bucket_left(&bucket, &half, now + ms) == (int64_t)(500000));
-    /* A longer window gives no credit for the past beyond what its cycle begins with. */
+    /* A longer window gives no credit for the past beyond that of a new cycle. */
     now += 10 * second;
     bucket_change(&bucket, &half, &longer, now);
     CHECK(bucket_left(&bucket, &longer, now) == (int64_t)(125 * ms));

@@ -1,4 +1,4 @@
-/* For programs that check a part of ours: whatever does not hold ends them, with a line that says where. */
+/* For programs that check a part of ours: a failed check ends them, with a line that says where. */
 #ifndef NVSHARE_TESTS_CHECK_H
 #define NVSHARE_TESTS_CHECK_H
 

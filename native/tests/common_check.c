@@ -1,4 +1,4 @@
-/* Calls what is in native/common, as told on the command line, so that a test can look at what comes out.
+/* Calls functions of native/common, as the command line says, so that a test can check the results.
  *
  *     common_check quantity TEXT...   prints the bytes of each, or the errno
  *     common_check size BYTES...      prints each as people read it
@@ -103,7 +103,7 @@ static int log_levels(const char *words) {
     return errno == EXDEV ? 0 : 1;
 }
 
-/* What a program does that closes its standard error, and opens something else. */
+/* Like a program that closes its standard error, and opens something else. */
 static int log_reused(const char *path) {
     log_setup();
     close(STDERR_FILENO);

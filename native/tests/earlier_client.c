@@ -1,8 +1,8 @@
-/* Preloaded before libnvshare.so, makes it talk as a library of an earlier day: its frames end where
- * they ended then. EARLIER_SIZES has the bytes of payload by the number of the frame, as in
- * "1:128,3:64"; frames that are not there pass as they are.
+/* Preloaded before libnvshare.so, makes it talk like an earlier version: its frames end where they
+ * ended then. EARLIER_SIZES has the bytes of payload by the number of the frame, as in
+ * "1:128,3:64"; other frames pass unchanged.
  *
- * What comes from the daemon passes as it is, as it did then. */
+ * Frames from the daemon pass unchanged, as they did then. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* explicit/extent.c and explicit/slot.c, without a driver. Prints nothing if all is well.
  *
- *     extent_check model SEED STEPS     extents come, slots are taken and given back, against a model that knows every page
- *     extent_check spare                what is not needed goes, and what is in use stays
- *     extent_check report               what the daemon is told */
+ *     extent_check model SEED STEPS     extents come, slots are taken and given back, against a model
+ *                                       that knows every page
+ *     extent_check spare                unneeded memory goes, and memory in use stays
+ *     extent_check report               the reports to the daemon */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static uint64_t bytes_of(const struct slot *slot) {
     return bytes;
 }
 
-/* Each slot writes its number to all of its pages, and nobody else does. */
+/* Each slot, and no other one, writes its number to all of its pages. */
 static void mark(int number) {
     for (unsigned i = 0; i < slots[number].count; i++)
         for (unsigned page = 0; page < slots[number].pieces[i].pages; page++)
@@ -144,7 +145,7 @@ static void check_report(void) {
     extents_reconnect(&extents);
     report = extents_look(&extents, 7);
     CHECK(report.received == 0 && report.held == 3 * EXTENT_PAGE);
-    /* What cannot be mapped is not asked for again. */
+    /* Memory that cannot be mapped is not asked for again. */
     extents_receive(&extents, -1000, EXTENT_PAGE - 1);
     report = extents_look(&extents, 70 * EXTENT_PAGE);
     CHECK(report.most == report.held && report.received == EXTENT_PAGE - 1);

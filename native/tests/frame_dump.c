@@ -1,8 +1,9 @@
 /* Reads byte strings and prints the frames in them, so that a test can compare with Python.
  *
- * On stdin: strings, each after its size as u32. For each, one line on stdout: "type:payload" in hexadecimal for every
- * frame, and what came last: "more N" for N bytes of an unfinished frame, or the name of an error. Every frame is also
- * built anew, and has to come out the same but for the reserved bytes. */
+ * On stdin: strings, each after its size as u32. For each, one line on stdout: "type:payload" in
+ * hexadecimal for every frame, and then the end: "more N" for N bytes of an unfinished frame, or
+ * the name of an error. Every frame is also built anew, and has to be the same except for the
+ * reserved bytes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -35,7 +35,7 @@ static void wait_until_waiting(unsigned threads) {
         usleep(100);
 }
 
-/* While it is closed and all wait, nobody passes; while it is open, somebody does. */
+/* While it is closed and all wait, no thread passes; while it is open, some do. */
 static void run_turns(unsigned threads, int rounds) {
     pthread_t all[64];
     for (unsigned i = 0; i < threads; i++)
@@ -94,7 +94,7 @@ static void run_states(void) {
     gate_open(&gate);
     CHECK(gate_is_open());
 
-    /* The budget is the thread's own, and an empty one is as a closed gate. */
+    /* The budget is the thread's own, and an empty one is like a closed gate. */
     gate_thread.budget = 1;
     CHECK(gate_is_open() && !gate_is_open() && gate_thread.budget == -1);
     gate_forget();

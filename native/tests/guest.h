@@ -1,5 +1,5 @@
-/* For programs that use the driver: calls that must succeed, chance, and files. Whatever is wrong ends them, with a
- * line that says what. */
+/* For programs that use the driver: calls that must succeed, random numbers, and files. An error
+ * ends them, with a line that describes it. */
 #ifndef NVSHARE_TESTS_GUEST_H
 #define NVSHARE_TESTS_GUEST_H
 
@@ -30,8 +30,7 @@ static inline void take_no_notice(int number) {
     (void)number;
 }
 
-/* From now on SIGUSR1 interrupts calls of the system, in whichever thread of the program it comes, and does nothing
- * else. */
+/* From now on SIGUSR1 interrupts system calls, in any thread of the program, and does nothing else. */
 static inline void bear_interruptions(void) {
     struct sigaction action = {.sa_handler = take_no_notice};
     sigaction(SIGUSR1, &action, NULL);

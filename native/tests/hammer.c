@@ -1,9 +1,11 @@
-/* Hammers the driver with all kinds of calls from several threads, and checks every byte it gets back.
+/* Hammers the driver with all kinds of calls from several threads, and checks every byte it gets
+ * back.
  *
  *     hammer THREADS ROUNDS SEED KERNELS.PTX
  *
- * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer here: others are hammering
- * too. Any other error, or a wrong byte, ends it with exit code 1 and a line that says what. */
+ * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer here: other processes
+ * hammer too. Any other error, or a wrong byte, ends it with exit code 1 and a line that describes
+ * it. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ struct worker {
 
 enum { WORDS = 1 << 15, BYTES = WORDS * 8 };
 
-/* Does a call that may run out of memory; then the step is left. */
+/* Makes a call that may run out of memory; in that case the step ends. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         CUresult result_ = (call);                                                                 \
@@ -37,7 +39,7 @@ static uint64_t next_random(struct worker *w) {
     return random_after(&w->random);
 }
 
-/* What nvshare_pattern_u64 writes. */
+/* The words that nvshare_pattern_u64 writes. */
 static uint64_t expected(uint64_t seed, uint64_t i) {
     uint64_t z = seed + i * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -137,8 +139,8 @@ static void graph(struct worker *w) {
     CUgraph captured;
     CUgraphExec ready;
     TRY(cuMemAlloc(&memory, count * 8));
-    /* A stream that others do not wait for: while a blocking one is captured, the other thread's use of
-     * the default stream is an error. */
+    /* A non-blocking stream: while a blocking one is captured, the other thread's use of the
+     * default stream is an error. */
     CUstream usual = w->stream;
     DO(cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING));
     DO(cuStreamBeginCapture(w->stream, CU_STREAM_CAPTURE_MODE_RELAXED));

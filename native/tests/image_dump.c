@@ -1,4 +1,4 @@
-/* Prints code images as JSON, one line each, so that tests can look at what was read.
+/* Prints code images as JSON, one line each, so that tests can check the reader.
  *
  *     image_dump [options] FILE...      prints each file
  *     image_dump [options] --stream     images on stdin, each after its size as u32

@@ -1,18 +1,18 @@
-/* inflight.c on a GPU and a clock that are made up: one stream, kernels of a fixed cost, no time but
- * what calls take. Prints what a program that launches without a pause gets to see.
+/* inflight.c on a simulated GPU and clock: one stream, kernels of a fixed cost, and time passes
+ * only in calls. Prints the figures of a program that launches without a pause.
  *
  *     inflight_check BOUND_US LAUNCHES COST_US [LAUNCHES COST_US]...
  *     inflight_check late LATE_US BOUND_US LAUNCHES COST_US
  *     inflight_check capture
  *     inflight_check elsewhere BOUND_US
  *
- * late: every tenth wait ends so much later than what was waited for, because no processor was free for the thread. A
- * second phase without that follows, and a third in which all turns end late.
+ * late: every tenth wait ends this much after the awaited work, because no processor was free for
+ * the thread. A second phase without that follows, and a third in which all turns end late.
  *
- * One JSON line per phase: the window's part at its end; the most work in flight in its second half, and
- * ever; the time that the GPU had nothing to do in the second half; the calls that the driver got for it.
- * Since the beginning: the time that the GPU has worked, the time that usage.c knows of, and the calls
- * that it has counted. */
+ * One JSON line per phase: the window's part at its end; the most work in flight in its second
+ * half, and ever; the time that the GPU had nothing to do in the second half; the calls that the
+ * driver got for it. Since the beginning: the time that the GPU has worked, the time that usage.c
+ * knows of, and the calls that it has counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@
 
 enum { LAUNCH_NS = 5000 };
 
-static uint64_t now, gpu_done; /* what was submitted is done then */
+static uint64_t now, gpu_done; /* when all submitted work is done */
 static uint64_t idle_ns, most_in_flight, most_ever, submitted_ns;
 static long driver_calls;
 static bool capturing;
 static uint64_t late_ns; /* by which some waits end later than they might */
-static CUstream endless; /* what is in this stream does not end */
+static CUstream endless; /* work in this stream does not end */
 
 static struct device device;
 static struct context context = {.id = 1, .device = &device};
@@ -177,8 +177,8 @@ static int run_late(char **arguments) {
     return 0;
 }
 
-/* Calls for a stream while another one has work that waits for them. Prints how many milliseconds they are held up for
- * in all, and the longest time. */
+/* Calls for a stream while another one has work that waits for them. Prints for how many
+ * milliseconds they are held up in all, and the longest time. */
 static int run_elsewhere(void) {
     int here;
     uint64_t began, longest = 0, held_up = 0;

@@ -1,9 +1,10 @@
-/* inside.c with gate.c, by the entry that programs come by: nobody is inside when memory is taken away. Prints nothing if
- * all is well.
+/* inside.c with gate.c, through the entry of programs: no call is inside when memory is taken away.
+ * Prints nothing if all is well.
  *
  *     inside_check storm THREADS ROUNDS   calls from all sides, while memory goes and comes
  *     inside_check race ROUNDS            one thread calls; the gate closes while its marks are on their way
- *     inside_check states                 who counts as inside of what; threads that end; fork */
+ *     inside_check states                 which threads count as inside of which gate; threads that
+ *                                         end; fork */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static struct gate gate, other;
 static _Atomic bool memory_is_there = true, ended, impatient;
 static _Atomic long calls;
 
-/* More than any cache holds. A thread that marks itself has stores before that which take their time, one after the
- * other: its mark is seen late, though it looks at the gate at once. */
+/* More than any cache holds. A thread makes slow stores before it marks itself: its mark is seen
+ * late, although it reads the gate at once. */
 static struct {
     _Alignas(LINE) _Atomic long word;
 } lines[LINES];
@@ -57,7 +58,7 @@ static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
     return CUDA_ERROR_NOT_READY;
 }
 
-/* And one with an even number of them on the stack, which have to keep it aligned: none. */
+/* And one with an even number of arguments on the stack, which has to stay aligned: none. */
 static CUresult launch_graph(CUgraphExec graph, CUstream stream) {
     CHECK((uintptr_t)__builtin_frame_address(0) % 16 == 0);
     CHECK(graph == (CUgraphExec)1 && stream == (CUstream)2);
@@ -115,7 +116,7 @@ static void *call_on(void *nothing) {
     return nothing;
 }
 
-/* As our own code does that needs the gate to stay open. */
+/* Like our own code that needs the gate to stay open. */
 static void *hold_on(void *nothing) {
     while (!atomic_load(&ended)) {
         if (!inside_try(&gate))
@@ -176,7 +177,7 @@ static void pause_for(unsigned steps) {
         i++;
 }
 
-/* To the n-th processor that we may use, if there are so many. */
+/* Binds the thread to the n-th processor that we may use, if there are so many. */
 static void keep_to(pthread_t thread, int n) {
     cpu_set_t all, one;
     CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
@@ -188,7 +189,7 @@ static void keep_to(pthread_t thread, int n) {
         }
 }
 
-/* Nobody sleeps, so that there are many rounds; and the gate closes at any moment of a call. */
+/* No thread sleeps, so that there are many rounds; and the gate closes at any moment of a call. */
 static void run_race(int rounds) {
     pthread_t caller;
     unsigned seed = 7;
@@ -211,7 +212,7 @@ static void run_race(int rounds) {
     CHECK(pthread_join(caller, NULL) == 0);
 }
 
-/* A thread that is inside until it is told otherwise. */
+/* A thread that is inside until the test lets it leave. */
 static struct {
     struct gate *gate, *at; /* that it enters, and that its own calls look at */
     _Atomic bool is_in, may_leave;
@@ -260,7 +261,7 @@ static void check_whose(void) {
     CHECK(!inside_is_empty(&gate) && inside_is_empty(&other));
     end_visit(thread);
     gate_open(&gate);
-    /* Whose gate is not that of its own context may be inside of any. */
+    /* A thread whose gate is not that of its own context may be inside of any. */
     thread = begin_visit(&gate, &other, NULL);
     CHECK(!inside_is_empty(&gate) && !inside_is_empty(&other));
     end_visit(thread);
@@ -292,7 +293,7 @@ static void check_waiting(void) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* A call in a call, as profilers make them, does not wait for what waits for itself. */
+/* A nested call, as profilers make them, does not wait for a gate that waits for the outer call. */
 static void check_nested(void) {
     CHECK(come_in() == CUDA_SUCCESS);
     gate_close(&gate);
@@ -302,7 +303,7 @@ static void check_nested(void) {
     gate_leave();
     CHECK(inside_is_empty(&gate) && !inside_try(&gate));
     gate_open(&gate);
-    /* In between it may have been somewhere else. */
+    /* In between it may have been inside of another gate. */
     CHECK(come_in() == CUDA_SUCCESS);
     gate_be_at(&other);
     CHECK(!inside_is_empty(&gate));
@@ -344,7 +345,7 @@ static void check_last_words(void) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* The child has one thread, whoever was inside in the parent. */
+/* The child has one thread, whichever threads were inside in the parent. */
 static void check_fork(void) {
     pthread_t thread = begin_visit(&gate, &gate, NULL);
     pid_t child = fork();

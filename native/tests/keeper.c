@@ -1,10 +1,10 @@
-/* Keeps memory for long, with patterns in it, and looks again and again whether they are still right;
- * allocates, frees, and ends whenever it likes. For GPUs that are too small for all who use them.
+/* Keeps memory for long, with patterns in it, and checks these again and again; allocates, frees,
+ * and ends at random times. For GPUs that are too small for all their programs.
  *
  *     keeper THREADS ROUNDS SEED KERNELS.PTX
  *
- * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer. Any other error, or a wrong byte,
- * ends it with exit code 1 and a line that says what. */
+ * ROUNDS 0 goes on until it is killed. Out of memory is a normal answer. Any other error, or a
+ * wrong byte, ends it with exit code 1 and a line that describes it. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void let_go(struct kept *kept) {
     kept->words = 0;
 }
 
-/* A context that takes memory along. */
+/* A context whose memory ends with it. */
 static void come_and_go(struct keeper *k) {
     struct kept kept = {.words = 1 + next_random(k) % MOST_WORDS};
     CUcontext own;
@@ -147,5 +147,5 @@ int main(int argc, char **argv) {
         pthread_join(keepers[i].thread, NULL);
     free(keepers);
     puts("ok");
-    return 0; /* what is left belongs to the driver */
+    return 0; /* the driver frees the rest */
 }

@@ -1,18 +1,19 @@
-/* Kills a process when one of its threads comes to a place.
+/* Kills a process when one of its threads reaches a place.
  *
  *     kill_while_stepping PID THREAD LIBRARY [-t TRACE] [-k PLACE TIMES | -n KNOWN]
  *
- * A dead process leaves nothing behind but what it has done to the world outside. The thread is stepped through the code
- * of LIBRARY, which does nothing to that world by itself but call others. So it is all the same at which of the
- * instructions between two calls it dies. Places are where something may have changed: after each return into the
- * library, and after each system call that the thread makes, in whosever code, unless that only waits. Other code runs
- * at full speed, and so do other threads.
+ * A dead process leaves only its effects on the outside. The thread is stepped through the code of
+ * LIBRARY, which has no such effects by itself except through calls. So it does not matter at which
+ * of the instructions between two calls it dies. Places are where something may have changed: after
+ * each return into the library, and after each system call of the thread, in any code, unless that
+ * call only waits. Other code runs at full speed, and so do other threads.
  *
- * It says "ready" when it has stopped the thread, which may be asleep in a system call. Then it goes on until the
- * thread has come to PLACE so many TIMES, or to a place that is not KNOWN, and kills the process; or until SIGTERM, and
- * lets the thread go. In both cases it says where the thread has been, a line for each place: the offset in the
- * library that it has returned to, or "syscall-" and a number; and for which time. KNOWN is a file of such lines. The last
- * line is "killed", if that is so.
+ * It prints "ready" when it has stopped the thread, which may be asleep in a system call. Then it
+ * goes on until the thread has reached PLACE so many TIMES, or a place that is not KNOWN, and kills
+ * the process; or until SIGTERM, and releases the thread. In both cases it prints the places of the
+ * thread, a line for each: the offset in the library that it has returned to, or "syscall-" and a
+ * number; and how often it has been there. KNOWN is a file of such lines. If the process was
+ * killed, the last line is "killed".
  *
  * TRACE is a file for the registers before each instruction of the library, as ptrace has them.
  * Exit code 77: tracing is not permitted here. */
@@ -40,7 +41,8 @@ enum { PLACES_MAX = 1 << 16, SYSTEM_CALL = SIGTRAP | 0x80 };
 
 static volatile sig_atomic_t is_over;
 
-/* The signal may come just before a wait, which would not notice: so there are more, until one interrupts it. */
+/* The signal may come just before a wait, which would miss it. So it is repeated until it
+ * interrupts the wait. */
 static void end(int number) {
     (void)number;
     is_over = 1;
@@ -82,7 +84,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-/* Returns false if nothing more is to be waited for. */
+/* Returns false if there is nothing more to wait for. */
 static bool reach(pid_t thread, int *status) {
     while (waitpid(thread, status, __WALL) != thread) {
         if (errno != EINTR)
@@ -103,7 +105,7 @@ static void await_stop(pid_t thread) {
     }
 }
 
-/* The end of a step that nobody has waited for is a signal, of which the process would die. */
+/* The end of a step without a wait for it is a signal, which would kill the process. */
 static bool has_trap_pending(pid_t thread) {
     char path[64], line[256];
     uint64_t pending = 0;
@@ -117,7 +119,7 @@ static bool has_trap_pending(pid_t thread) {
     return pending >> (SIGTRAP - 1) & 1;
 }
 
-/* It is to be let go as it was. */
+/* Stops the thread with no trap pending, so that it can be released unchanged. */
 static void take_back(pid_t thread) {
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
     await_stop(thread);
@@ -139,7 +141,8 @@ static void look(struct stepper *stepper) {
         fail("PTRACE_GETREGS");
 }
 
-/* Whoever has just been called, or jumped to at the end of a function, finds on the stack where that will return to. */
+/* A function that was just called, or jumped to by a tail call, has its return address on the
+ * stack. */
 static uint64_t way_back(const struct stepper *stepper) {
     uint64_t back =
         (uint64_t)ptrace(PTRACE_PEEKDATA, stepper->thread, stepper->registers.rsp, NULL);
@@ -183,7 +186,7 @@ static bool go_on(struct stepper *stepper, enum __ptrace_request how, int *statu
     return is_reached;
 }
 
-/* Calls that change nothing outside. How many there are depends on how long a thread has to wait. */
+/* Calls that change nothing outside. Their number depends on how long a thread has to wait. */
 static bool only_waits(int64_t number) {
     return number == SYS_sched_yield || number == SYS_nanosleep || number == SYS_clock_nanosleep;
 }
@@ -227,7 +230,7 @@ static bool run(struct stepper *stepper, uint64_t back) {
     return true;
 }
 
-/* What was called, at full speed. */
+/* Runs the called function at full speed. */
 static bool run_back(struct stepper *stepper, uint64_t back) {
     bool goes_on = true;
     break_at(stepper->thread, back, true);

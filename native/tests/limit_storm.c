@@ -1,12 +1,13 @@
-/* Processes with threads that allocate and free at random under one limit, and know themselves what they hold.
+/* Processes with threads that allocate and free at random under one limit, and record what they
+ * hold.
  *
  *     limit_storm PROCESSES THREADS STEPS LIMIT
  *
- * What all hold together is counted after an allocation has succeeded, and uncounted before it is freed: so
- * it is never more than what is really allocated, and must never be beyond the limit. Then all allocate until
- * they are refused, and hold still: whatever was refused must have no room now either, since nobody has freed
- * anything; and the driver (or whoever stands before it) must know how much is left, to the byte. Prints how
- * much was done. Linked to libcuda. */
+ * The total is increased after an allocation has succeeded, and decreased before it is freed. So it
+ * is never more than the really allocated memory, and must never exceed the limit. Then all
+ * allocate until they are refused, and hold still. A refused size must have no room now either,
+ * since nothing was freed; and the driver (or the interposer in front of it) must know how much is
+ * left, to the byte. Prints how much was done. Linked to libcuda. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -96,7 +97,7 @@ static void look(uint64_t held) {
     MUST(total == limit && left == limit - held);
 }
 
-/* Everybody comes here; one of all does it, and nobody goes on before. */
+/* All threads meet here; one of them does it, and none goes on before. */
 #define ONE_OF_ALL(action)                                                                         \
     do {                                                                                           \
         if (pthread_barrier_wait(&shared->barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {             \
@@ -140,7 +141,7 @@ int main(int count, char **arguments) {
     int processes = atoi(arguments[1]), threads = atoi(arguments[2]), failures = 0;
     steps = atol(arguments[3]) / (processes * threads);
     limit = strtoull(arguments[4], NULL, 10);
-    setpgid(0, 0); /* so that one that fails ends all others, and nobody else */
+    setpgid(0, 0); /* so that a failure ends all of these processes, and no others */
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_barrierattr_t attributes;
     pthread_barrierattr_init(&attributes);

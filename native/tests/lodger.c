@@ -1,15 +1,15 @@
-/* Has memory of every sort that moves explicitly, and says whether it is as it was left. For tests that move it out and
- * in meanwhile, and let calls of the driver fail.
+/* Has every sort of explicit memory, and checks that it is unchanged. For tests that move it out
+ * and in meanwhile, and make calls of the driver fail.
  *
  *     lodger KERNELS.PTX [mapped | small | whole]
  *
- * It says "ready" when it has its memory. For each line that it reads it looks at all of it, writes something else,
- * and says "right". At the end of its input it frees everything. One of its handles is mapped only while it looks,
- * unless all are to be mapped. It has 74 MiB; or 10; or 42, of
- * which nothing moves in two pieces.
+ * It prints "ready" when it has its memory. For each line that it reads it checks all of it, writes
+ * something else, and prints "right". At the end of its input it frees everything. One of its
+ * handles is mapped only during a check, unless all have to be mapped. It has 74 MiB; or 10; or 42,
+ * of which nothing moves in two pieces.
  *
- * Calls that fail are made again: what has failed must not have changed anything. A call that fails for a second, or a
- * wrong byte, ends it with exit code 1 and a line that says what. */
+ * Failed calls are repeated: a failed call must not have changed anything. A call that fails for a
+ * second, or a wrong byte, ends it with exit code 1 and a line that describes it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #define MIB ((uint64_t)1 << 20)
 enum { ITEMS = 5, ALIASES = 2, PATIENCE = 100, SPOT_WORDS = 64 };
 
-/* A handle that is mapped nowhere nvshare has to map itself to copy it. */
+/* To copy a handle that is mapped nowhere, nvshare has to map it itself. */
 enum kind { PLAIN, HANDLE, HIDDEN_HANDLE };
 
 static struct wanted {

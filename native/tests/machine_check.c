@@ -1,5 +1,6 @@
-/* The machine under any inputs whatsoever, sensible or not: it keeps within its bounds, says what it does, and
- * loses no descriptor. Prints how many pairs of state and event it has seen, and the most actions of one step.
+/* The machine under arbitrary inputs, sensible or not: it keeps within its bounds, reports its
+ * actions, and loses no descriptor. Prints how many pairs of state and event it has seen, and the
+ * most actions of one step.
  *
  *     machine_check SEED STEPS */
 #include "machine.h"
@@ -93,7 +94,7 @@ static struct machine_input make(const struct machine *machine) {
     return input;
 }
 
-/* What only a caller can do: the descriptor of a disarmed gate is closed. */
+/* Only a caller can do this: the descriptor of a disarmed gate is closed. */
 static void disarm(const struct machine *machine, const struct machine_input *input) {
     if (input->event != ON_DISARMED || machine->standby != MACHINE_NO_STANDBY || world.armed < 0)
         return;
@@ -101,7 +102,7 @@ static void disarm(const struct machine *machine, const struct machine_input *in
     world.armed = -1;
 }
 
-/* A daemon that is lost leaves nothing behind; then another program begins. */
+/* A lost daemon leaves nothing behind; then another program begins. */
 static void begin_again(struct machine *machine) {
     struct machine_input lost = {.event = ON_LOST, .descriptor = -1};
     struct machine_actions actions;

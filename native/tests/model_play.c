@@ -1,8 +1,9 @@
-/* Plays a script on a node in memory, in virtual time: the model without clocks, locks and processes.
+/* Runs a script on a node in memory, in virtual time: the model without clocks, locks and
+ * processes.
  *
  * Each line of the input is a command with numbers after it; each gets one line of JSON as its
- * answer. Time goes on only by `advance`. tests/unit/lab/emulator/model/play.py gives the numbers names
- * and says what the commands mean. */
+ * answer. Time goes on only by `advance`. tests/unit/lab/emulator/model/play.py gives the numbers
+ * names and says what the commands mean. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 
 enum { MAX_NUMBERS = 1 << 16, WORDS_PER_REFERENCE = 4 };
 
-/* What became of one operation, kept after its place in the queue is free again. */
+/* The result of one operation, kept after its place in the queue is free again. */
 struct outcome {
     uint64_t started_at, finished_at;
     struct outcome *next;
@@ -113,7 +114,7 @@ static struct queue *queue_of(const struct play *play) {
     return &slot_of(play)->queues[queue_index(play)];
 }
 
-/* What the process would do with finished operations. */
+/* Treats finished operations as the process would. */
 static void reap(struct play *play, uint32_t s, uint32_t q) {
     struct queue *queue = &play->node->slots[s].queues[q];
     struct history *history = &play->histories[s][q];
@@ -220,7 +221,7 @@ static void do_host(struct play *play) {
     submit(play, &(struct operation){.kind = OPERATION_HOST});
 }
 
-/* Says whether there was a host function that could run, or a kernel that spins. */
+/* Returns whether there was a host function that could run, or a kernel that spins. */
 static void do_hostdone(struct play *play) {
     struct operation *head = head_of(queue_of(play));
     bool due =
@@ -251,7 +252,7 @@ static void do_destroy(struct play *play) {
     puts("null");
 }
 
-/* Blocks to a place, at once and for nothing. */
+/* Moves blocks to a place, at once and without cost. */
 static void do_place(struct play *play) {
     const struct range *range = &slot_of(play)->ranges[number(play, 1)];
     for (uint32_t i = 0; i < number(play, 3); i++)
@@ -298,7 +299,7 @@ static void do_uncontext(struct play *play) {
     puts("null");
 }
 
-/* What a process may have of the host: its own limit; its cgroup, the limit and the use of that. */
+/* A process's limits of host memory: its own limit; its cgroup, with limit and use. */
 static void do_limit(struct play *play) {
     struct slot *slot = slot_of(play);
     slot->host_limit = number(play, 1);
@@ -308,7 +309,7 @@ static void do_limit(struct play *play) {
     puts("null");
 }
 
-/* Whether the call of a prefetch has returned, and what it said. */
+/* Whether the call of a prefetch has returned, and its result. */
 static void do_issued(struct play *play) {
     int error = 0;
     bool issued =
@@ -335,7 +336,7 @@ static void do_finished(struct play *play) {
     puts("]");
 }
 
-/* Percent of a bucket of a GPU, and of what a process had of it. */
+/* The use of a GPU's bucket in percent, and the part of a process. */
 static void do_busy(struct play *play) {
     uint32_t g = (uint32_t)number(play, 1), age = (uint32_t)number(play, 2);
     uint64_t now = play->node->gpus[g].clock;
@@ -343,7 +344,7 @@ static void do_busy(struct play *play) {
            busy_percent_account(&slot_of(play)->accounts[g], now, age));
 }
 
-/* All that is derived becomes wrong, as if half of it had not been written. */
+/* Corrupts all derived data, as if half of it had not been written. */
 static void do_scramble(struct play *play) {
     struct gpu *gpu = &play->node->gpus[0];
     switch (number(play, 0)) {
@@ -412,7 +413,7 @@ static void print_range(const struct slot *slot, const struct range *range) {
     putchar('"');
 }
 
-/* What each block of a range has on the host: nothing, pages, pages that are mapped. */
+/* The host pages of each block of a range: none, pages, mapped pages. */
 static void print_pages(const struct slot *slot, const struct range *range) {
     putchar('"');
     for (uint32_t i = 0; range->in_use && i < range->blocks; i++)

@@ -1,10 +1,10 @@
-/* The mover and all below it, on a driver that is a table of blocks, while threads allocate, free, destroy
- * contexts and change their minds. Prints nothing if all is well.
+/* The mover and all below it, on a driver that is a table of blocks, while threads allocate, free,
+ * destroy contexts and change orders. Prints nothing if all is well.
  *
  *     mover_check SEED ROUNDS blocking|queueing room|full
  *
- * what a prefetch to the host does, and whether all fits on the GPU: if it does, every byte that crosses the bus
- * has to be told, once. */
+ * The words choose the kind of prefetch to the host, and whether all fits on the GPU. If it does,
+ * every byte that crosses the bus has to be reported once. */
 #include "table_gpu.h"
 
 enum { FREERS = 2, SMALL = 600 };
@@ -82,7 +82,7 @@ static void do_all(enum mover_job job) {
     CHECK(mover_left(&device.mover) == 0);
 }
 
-/* Who was displaced may have been so by the records only: a fill puts that right. */
+/* Memory may be displaced only by the records: a fill corrects that. */
 static void end_well(void) {
     mover_set_missing(&device.mover, 0);
     do_all(MOVER_FILL);

@@ -1,10 +1,10 @@
 /* A process on an emulated node, without a driver: it holds exactly what its arguments say, so that
- * tests of NVML know what NVML should say.
+ * tests of NVML know the right answers.
  *
  *     node_guest GPU CONTEXTS PLAIN_BYTES MANAGED_BLOCKS BUSY_NS
  *
- * It keeps the compute engine busy for that long (emulated), says "ready", and stays until its input
- * ends. NVSHARE_EMULATOR_NODE names the node. */
+ * It keeps the compute engine busy for that long (emulated), prints "ready", and stays until its
+ * input ends. NVSHARE_EMULATOR_NODE names the node. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* explicit/own_host.c, on files that are made up.
+/* explicit/own_host.c, on made-up files.
  *
  *     own_host_check ROOT     prints how many bytes there are to take */
 #include <inttypes.h>

@@ -1,13 +1,14 @@
-/* own_slot.c on a page that several processes share. Prints nothing if all is well, unless it says so.
+/* own_slot.c on a page that several processes share. Prints nothing if all is well, unless noted.
  *
  *     own_slot_check layout                             sizes and offsets, as JSON, for quota.py
  *     own_slot_check states                             one process, every answer compared
  *     own_slot_check threads THREADS STEPS              one account of a group, from many threads
- *     own_slot_check processes FILE COUNT STEPS KILLS   as many processes, some of which are killed: what all use
- *                                                       together is never more than the limit
- *     own_slot_check fill FILE COUNT                    as many processes take all there is: nobody is refused what
- *                                                       there is room for
- *     own_slot_check stopped FILE                       one who has the lock is stopped; the other goes on
+ *     own_slot_check processes FILE COUNT STEPS KILLS   as many processes, some of which are killed:
+ *                                                       their total is never more than the limit
+ *     own_slot_check fill FILE COUNT                    as many processes take all there is: none is
+ *                                                       refused memory that has room
+ *     own_slot_check stopped FILE                       the owner of the lock is stopped; the other
+ *                                                       process goes on
  *     own_slot_check cost                               nanoseconds per reservation and release, with a limit */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,11 +91,11 @@ static void check_states(void) {
     CHECK(own_slot_reserve(&two, 40, 1) == -ENOMEM && own_slot_group_used(&two, 40) == 100);
     set_limit(one.page, 101);
     CHECK(own_slot_reserve(&two, 40, 1) == 0);
-    /* The slot of one is somebody else's by now: its numbers are not touched, and count. */
+    /* The slot of one belongs to another process by now: its numbers are not touched, and count. */
     atomic_store(&one.page->slots[0].key, 77);
     own_slot_tell(&one, 0);
     CHECK(own_slot_group_used(&two, 41) == 101);
-    /* What pools of another keep, and what drivers hold for the group, count as used. */
+    /* Memory kept by pools of another, and memory that drivers hold for the group, count as used. */
     atomic_store(&one.page->slots[0].key, 1);
     set_limit(one.page, own_slot_group_used(&two, 10) + 30);
     CHECK(own_slot_reserve(&two, 10, 31) == -ENOMEM);
@@ -106,7 +107,7 @@ static void check_states(void) {
     own_slot_keep(&one, 0);
     atomic_store(&one.page->held, 0);
 
-    /* A page whose numbers make no sense allows nothing, and harms nobody. */
+    /* A page with invalid numbers allows nothing, and does no harm. */
     atomic_store(&one.page->slots[0].used, UINT64_MAX);
     atomic_store(&one.page->used_slots, UINT32_MAX);
     CHECK(own_slot_reserve(&two, 41, 1) == -ENOMEM);
@@ -138,7 +139,7 @@ static void *run_thread(void *number) {
     return NULL;
 }
 
-/* While they are at it, the account goes to another page and back, as after a restart of the daemon. */
+/* Meanwhile the account moves to another page and back, as after a restart of the daemon. */
 static void run_threads(int count, long steps) {
     pthread_t threads[64];
     int files[2] = {make_page(NULL, 1, LIMIT), make_page(NULL, 1, LIMIT)};
@@ -160,7 +161,7 @@ static void run_threads(int count, long steps) {
     close(files[1]);
 }
 
-/* What all use together, at a moment when nobody reserves: what others free meanwhile makes it less. */
+/* The total use, at a moment without reservations: concurrent frees make it smaller. */
 static uint64_t used_by_all(struct own_slot *own, uint64_t used) {
     uint32_t nobody = 0;
     while (!atomic_compare_exchange_weak(&own->page->lock, &nobody, UINT32_MAX))
@@ -171,7 +172,7 @@ static uint64_t used_by_all(struct own_slot *own, uint64_t used) {
     return sum;
 }
 
-/* One process of several. It holds the lock of nothing but the page, and may be killed at any moment. */
+/* One process of several. It holds only the lock of the page, and may be killed at any moment. */
 static void run_member(int file, uint32_t slot, long steps, unsigned seed) {
     struct own_slot own = take(file, slot);
     uint64_t held[1000], used = 0;
@@ -201,7 +202,7 @@ static pid_t start_member(int file, uint32_t slot, long steps, unsigned seed) {
     return child;
 }
 
-/* What the daemon does when a client is gone; another one comes in its place. */
+/* Cleans up like the daemon when a client has ended; another one comes in its place. */
 static void clear(struct quota_page *page, uint32_t slot) {
     atomic_store(&page->slots[slot].used, 0);
     atomic_store(&page->slots[slot].asked, 0);
@@ -231,7 +232,7 @@ static void run_processes(const char *path, uint32_t count, long steps, long kil
     close(file);
 }
 
-/* Nobody frees, so what all use only grows: after a refusal there is still no room. */
+/* No process frees, so the total only grows: after a refusal there is still no room. */
 static void fill(int file, uint32_t slot, unsigned seed) {
     struct own_slot own = take(file, slot);
     uint64_t used = 0;
@@ -257,7 +258,7 @@ static void run_fill(const char *path, int count) {
     close(file);
 }
 
-/* A lock that nobody will give back is taken over, by one who waits long enough. */
+/* An abandoned lock is taken over by a process that waits long enough. */
 static void run_stopped(const char *path) {
     int file = make_page(path, 2, LIMIT);
     struct own_slot one = take(file, 0);
@@ -266,7 +267,7 @@ static void run_stopped(const char *path) {
     CHECK(own_slot_reserve(&one, 0, 10) == 0);
     CHECK(clock_now() - began >= CLOCK_MS(100));
     CHECK(atomic_load(&one.page->lock) == 0);
-    /* What one who has lost the lock asks for counts until it is back. */
+    /* The request of a process that has lost the lock counts until that process is back. */
     atomic_store(&one.page->slots[1].asked, LIMIT - 20);
     CHECK(own_slot_reserve(&one, 10, 11) == -ENOMEM && own_slot_reserve(&one, 10, 10) == 0);
     CHECK(own_slot_group_used(&one, 20) == 20);

@@ -1,5 +1,6 @@
-/* The mover in single steps, on a driver that is a table of blocks: how a fill keeps pace with the room that others
- * make, what is told of what leaves, and what never moves. Prints nothing if all is well.
+/* The mover in single steps, on a driver that is a table of blocks: how a fill keeps pace with the
+ * room that others make, the reports of leaving memory, and memory that never moves. Prints nothing
+ * if all is well.
  *
  *     pacing_check WHAT      see the end of the file */
 #include "table_gpu.h"
@@ -15,7 +16,7 @@ static uint64_t total_in(void) {
     return in;
 }
 
-/* Until the mover sleeps because there is no room: it holds its lock all the time otherwise. */
+/* Waits until the mover sleeps because there is no room: otherwise it always holds its lock. */
 static void until_waiting(void) {
     for (int i = 0; i < 100000; i++) {
         pthread_mutex_lock(&mover->lock);
@@ -28,7 +29,7 @@ static void until_waiting(void) {
     CHECK(!"it never waits");
 }
 
-/* It brings in so many blocks, and not one more before it is told. */
+/* It brings in so many blocks, and not one more before the next report of room. */
 static void brings(uint64_t blocks) {
     for (int i = 0; i < 100000 && total_in() < blocks; i++)
         usleep(100);
@@ -66,7 +67,7 @@ static void check_steps(void) {
     brings(10);
     set_missing(20 * BLOCK + 1); /* there is no room for the block that this begins */
     brings(39);
-    /* Somebody else has taken room meanwhile. What is in stays in. */
+    /* Another program has taken room meanwhile. Memory that has come in stays. */
     set_missing(30 * BLOCK);
     set_missing(25 * BLOCK);
     brings(39);
@@ -88,11 +89,11 @@ static void check_cancelled(void) {
     wait_until_idle();
     compare();
     CHECK(taken().in_bytes == 15 * BLOCK);
-    /* What was said last holds for the next one. */
+    /* The last report of room holds for the next fill. */
     set_missing(40 * BLOCK);
     order(MOVER_FILL, UINT64_MAX);
     brings(20);
-    /* Out again in the middle of it, more than there is; and all comes back. */
+    /* An order out in the middle of it, for more than there is; then all comes back. */
     order(MOVER_OUT, UINT64_MAX);
     wait_until_idle();
     CHECK(gpu.out == 20 && gpu.used == 0);
@@ -105,7 +106,7 @@ static void check_cancelled(void) {
     compare();
 }
 
-/* A part of it is all that it is to bring in, and what is missing is missing of that. */
+/* The order is for a part of the memory, and the missing room counts against that part. */
 static void check_part(void) {
     three_away();
     set_missing(10 * BLOCK);
@@ -117,7 +118,7 @@ static void check_part(void) {
     compare();
 }
 
-/* Memory that goes while the fill waits for room for it. */
+/* Memory is freed while the fill waits for room for it. */
 static void check_freed(void) {
     three_away();
     set_missing(60 * BLOCK);
@@ -151,7 +152,8 @@ static void hold(bool is_held) {
     pthread_mutex_unlock(&gpu.lock);
 }
 
-/* The driver is stopped in the middle of the first call: all of it is still to leave, and more can be. */
+/* The driver is stopped in the middle of the first call: all still has to leave, and the order may
+ * grow. */
 static void check_more(void) {
     for (int i = 0; i < 3; i++)
         allocate(i, 20, true);
@@ -167,11 +169,11 @@ static void check_more(void) {
     made = taken();
     CHECK(made.left == 0 && made.out_bytes == 40 * BLOCK && gpu.out == 40);
     compare();
-    /* More than there is leaves as far as there is something. */
+    /* An order for more than there is moves out all there is. */
     hold(true);
     order(MOVER_OUT, UINT64_MAX);
     CHECK(mover_left(mover) == 20 * BLOCK);
-    order(MOVER_REST, 0); /* what is in the call leaves, and nothing after that */
+    order(MOVER_REST, 0); /* the memory of this call leaves, and nothing after that */
     uint64_t left = mover_left(mover);
     hold(false);
     wait_until_idle();
@@ -180,8 +182,8 @@ static void check_more(void) {
     compare();
 }
 
-/* The session hears of it in steps, and of the end; calls stay short once the pace is known. On a busy machine they take
- * longer, and so are smaller. */
+/* The session gets reports in steps, and of the end. Calls stay short once the pace is known. On a
+ * busy machine they take longer, and so are smaller. */
 static void check_progress(void) {
     for (int i = 0; i < 20; i++)
         allocate(i, 40, true);
@@ -203,7 +205,7 @@ static void check_progress(void) {
     CHECK(gpu.calls_out >= 10 && gpu.most_bytes <= 60 * BLOCK);
 }
 
-/* What has left when the session hears of it again. */
+/* The bytes that have left by the next report to the session. */
 static uint64_t next_news(uint64_t grain) {
     for (uint64_t bytes = grain;; bytes += grain) {
         mover->bytes -= grain;
@@ -214,11 +216,11 @@ static uint64_t next_news(uint64_t grain) {
     }
 }
 
-/* Of a large move it hears soon, then with every 64th part, and often again towards the end. */
+/* A large move is reported soon, then with every 64th part, and often again towards the end. */
 static void check_ramp(void) {
     const uint64_t grain = 16 * BLOCK, all = 64 * 16 * grain;
     atomic_store(&device.account.used, all);
-    mover_bar(mover); /* what moves is said by this test */
+    mover_bar(mover); /* this test reports the moves itself */
     order(MOVER_OUT, all);
     CHECK(next_news(grain) == grain && taken().out_bytes == grain);
     uint64_t most = grain, step = grain;
@@ -237,8 +239,8 @@ static void check_ramp(void) {
     atomic_store(&device.account.used, 0);
 }
 
-/* What was left is touched before anything comes in, by one call each; that is no move. Who comes then pushes
- * out what others have. */
+/* Remaining memory is touched before anything comes in, by one call each; that is no move. Memory
+ * that then comes in pushes out that of others. */
 static void check_leftovers(void) {
     gpu.capacity = 60;
     allocate(0, 20, true);
@@ -271,7 +273,7 @@ static void check_displaced(void) {
     wait_until_idle();
     CHECK(gpu.used == 60 && taken().in_bytes == 25 * BLOCK);
     compare();
-    /* What has come last goes last now. */
+    /* Memory that has come last leaves last now. */
     CHECK(mover_displace(mover, 35 * BLOCK) == 35 * BLOCK);
     struct ledger_entry entry;
     CHECK(ledger_find(&allocations.memory, key_of(1), &entry) == 0);
@@ -295,8 +297,8 @@ static void check_untouched(void) {
     order(MOVER_OUT, UINT64_MAX);
     wait_until_idle();
     CHECK(gpu.out == 20 && mover_away(mover) == 40 * BLOCK);
-    /* For the daemon all is to come in. What has been used comes first. The rest comes by itself, and the fill is over
-     * when it has room. */
+    /* To the daemon all has to come in. Used memory comes first. The rest comes by itself, and the
+     * fill ends when there is room for it. */
     set_missing(30 * BLOCK);
     order(MOVER_FILL, UINT64_MAX);
     brings(10);
@@ -312,7 +314,7 @@ static void check_untouched(void) {
         CHECK(gpu.queue[i].address >= key_of(1));
 }
 
-/* Without a daemon: what is free, once. */
+/* Without a daemon: the fill takes the free memory, once. */
 static void check_gently(void) {
     gpu.capacity = 30;
     three_away();

@@ -1,9 +1,10 @@
 /* explicit/region.c and explicit/slab.c, without a driver. Prints nothing if all is well.
  *
- *     region_check order                what leaves first, and what returns first
- *     region_check model SEED STEPS     allocations come and go, chunks move, against a model that knows every byte
- *     region_check gone                 a region goes while somebody has it in a list
- *     region_check empty                a copy in which nobody has anything is none */
+ *     region_check order                the order in which chunks leave, and in which they return
+ *     region_check model SEED STEPS     allocations come and go, chunks move, against a model that
+ *                                       knows every byte
+ *     region_check gone                 a region is freed while it is in a list
+ *     region_check empty                a chunk's copy is dropped with its last allocation */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void check_order(void) {
     CHECK(regions.away == 0 && region_is_there(hot));
     CHECK(regions_list_there(&regions, &list) == 0);
     next_is(&list, false, &cold->chunks[0]);
-    chunk_set_state(&regions, &hot->chunks[0], CHUNK_STORED); /* by somebody else */
+    chunk_set_state(&regions, &hot->chunks[0], CHUNK_STORED); /* by another thread */
     next_is(&list, false, &hot->chunks[1]);
     next_is(&list, false, &warm->chunks[0]);
     next_is(&list, false, NULL);
@@ -177,7 +178,7 @@ static void release(struct allocation *one) {
     *one = (struct allocation){0};
 }
 
-/* No two overlap, each is found by any of its addresses, and what is away adds up. */
+/* No two overlap, each is found by any of its addresses, and memory that is away adds up. */
 static void check_all(void) {
     uint64_t live = 0, away = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {

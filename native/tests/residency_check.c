@@ -1,7 +1,7 @@
 /* residency.c and recency.c, without a driver. Prints nothing if all is well.
  *
- *     residency_check use                  which allocations are in use, and those only
- *     residency_check order                what leaves first, what returns first, and how pieces are cut
+ *     residency_check use                  exactly the allocations in use count as used
+ *     residency_check order                the order of leaving and returning, and how pieces are cut
  *     residency_check model SEED STEPS     moves at random against a model that knows every block
  *     residency_check threads STEPS        a mover and threads that allocate and free */
 #include <errno.h>
@@ -67,7 +67,7 @@ static void check_order(void) {
     add(4, BLOCK / 4, LEDGER_CONVERTED, 0, 100 * SECOND);
     CHECK(residency_list_there(&ledger, 0, &list) == 0);
     leaves(&list, UINT64_MAX, 1, 0, 2 * BLOCK);
-    leaves(&list, 1, 0, 2 * BLOCK, 3 * BLOCK); /* what came last; at least what lies in a block */
+    leaves(&list, 1, 0, 2 * BLOCK, 3 * BLOCK); /* the newest; at least a block */
     leaves(&list, BLOCK + 1, 0, 0, 2 * BLOCK); /* rounded up */
     leaves(&list, 1, 4, 0, BLOCK / 4);         /* or all there is */
     CHECK(!residency_leave(&ledger, &list, 1, &piece));
@@ -101,13 +101,13 @@ static void return_all(int device) {
     residency_list_free(&list);
 }
 
-/* Of allocations that are equally cold, what has pages on the host leaves first, and then the rest of them. */
+/* Of equally cold allocations, memory with pages on the host leaves first, and then the rest. */
 static void check_pages(void) {
     struct residency_list list = {0};
     for (int i = 0; i < 3; i++)
         add(i, 4 * BLOCK, LEDGER_CONVERTED, 0, 100 * SECOND);
     add(3, BLOCK, LEDGER_CONVERTED, 0, 10 * SECOND);
-    /* 0 and 1 get some by others, which take what came first. */
+    /* Other programs displace the oldest memory, so 0 and 1 get pages. */
     CHECK(residency_displace(&ledger, 0, 0) == 0 && kept() == 0);
     CHECK(residency_displace(&ledger, 0, 7 * BLOCK) == 7 * BLOCK && kept() == 7 * BLOCK);
     drop(0);
@@ -121,7 +121,7 @@ static void check_pages(void) {
     leaves(&list, 2 * BLOCK, 1, BLOCK, 3 * BLOCK); /* not the block that has none */
     leaves(&list, UINT64_MAX, 1, 0, BLOCK);
     CHECK(kept() == 4 * BLOCK);
-    /* The same went as is there to go again, and one more needs a page. */
+    /* The same memory leaves again, and one more block needs a page. */
     leaves(&list, UINT64_MAX, 1, 3 * BLOCK, 4 * BLOCK);
     CHECK(kept() == 5 * BLOCK);
     leaves(&list, 1, 2, 3 * BLOCK, 4 * BLOCK);
@@ -140,7 +140,7 @@ static void check_pages(void) {
     residency_list_free(&list);
 }
 
-/* Two of which each has some: these go from both before either needs more. */
+/* Two allocations with some pages each: these leave from both before either needs more. */
 static void check_pages_of_two(void) {
     struct residency_list list = {0};
     add(0, 4 * BLOCK, LEDGER_CONVERTED, 0, SECOND);
@@ -167,7 +167,7 @@ static uint64_t used(int index) {
     return entry.used_ns;
 }
 
-/* What is used and was away is not any more; what is not used still is. */
+/* Used memory that was away is no longer; unused memory still is. */
 static void check_use_brings_back(struct recency *recency, uint64_t now) {
     struct residency_list list = {0};
     struct residency_piece piece;
@@ -197,7 +197,7 @@ static void check_use(void) {
                           key_of(3)};
     recency_note(&recency, &ledger, numbers, sizeof numbers / sizeof numbers[0], now);
     CHECK(used(0) == 1 && used(1) == now && used(2) == now && used(3) == 1);
-    /* New ones are seen when the index has been made again; old ones must still be the same. */
+    /* New ones are seen after the index has been rebuilt; old ones must still be the same. */
     drop(1);
     add(1, BLOCK, LEDGER_CONVERTED, 0, 2);
     add(4, BLOCK, LEDGER_CONVERTED, 0, 2);
@@ -212,7 +212,7 @@ static void check_use(void) {
         drop(i);
 }
 
-/* What is known of everything counts for each. */
+/* A use of everything counts for each. */
 static void check_all_used(void) {
     struct residency_list list = {0};
     add(0, BLOCK, LEDGER_CONVERTED, 0, 900 * SECOND);
@@ -249,7 +249,7 @@ static void check_undone(void) {
     residency_has_stayed(&ledger, &second);
     CHECK(atomic_load(&account.away) == 0);
     residency_landed(&ledger, &second, 1);
-    /* If others have pushed something out meanwhile, that has gone; and what had pages before keeps them. */
+    /* Memory that others have pushed out meanwhile is gone; and memory that had pages keeps them. */
     CHECK(residency_list_there(&ledger, 2, &list) == 0);
     CHECK(residency_leave(&ledger, &list, 2 * BLOCK, &second));
     CHECK(residency_displace(&ledger, 2, BLOCK) == BLOCK);
@@ -362,7 +362,7 @@ static void check_threads(int steps) {
         bool out = i % 2;
         CHECK((out ? residency_list_there : residency_list_away)(&ledger, 0, &list) == 0);
         while ((out ? residency_leave : residency_return)(&ledger, &list, 2 * BLOCK, &piece)) {
-            /* Who frees it waits until it has landed. */
+            /* A free waits until the move has ended. */
             CHECK(ledger_find(&ledger, piece.key, &entry) == 0 && entry.serial == piece.serial);
             if (out && i % 7 == 0)
                 residency_has_stayed(&ledger, &piece), list.next++;

@@ -1,5 +1,5 @@
-/* The last error of the emulated CUDA runtime, with no driver behind it: what is remembered, what
- * is forgotten, and what stays. Prints nothing when all is well. */
+/* The last error of the emulated CUDA runtime, with no driver behind it: errors that are
+ * remembered, that are forgotten, and that stay. Prints nothing when all is well. */
 #include "error.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ int main(void) {
     assert(runtime_unsupported("cudaNothing") == cudaErrorNotSupported);
     assert(cudaGetLastError() == cudaErrorNotSupported);
 
-    /* After this one a context is of no use, and nobody gets rid of it. */
+    /* After this one a context is of no use, and the error cannot be cleared. */
     answer_driver(CUDA_ERROR_ILLEGAL_ADDRESS);
     assert(cudaGetLastError() == cudaErrorIllegalAddress);
     assert(cudaGetLastError() == cudaErrorIllegalAddress);

@@ -1,4 +1,4 @@
-/* silence.c in time that passes as the test says. Prints nothing if all is well. */
+/* silence.c in virtual time. Prints nothing if all is well. */
 #include "session/silence.h"
 
 #include "check.h"
@@ -25,7 +25,7 @@ static void who_waits_asks_and_gives_up(void) {
     CHECK(silence_look(&silence, true, 1400) == SILENCE_GONE);
 }
 
-/* A program that was itself stopped for long has not listened: it asks before it gives up. */
+/* A program that was itself stopped for long has received nothing: it asks before it gives up. */
 static void who_was_stopped_asks_first(void) {
     struct silence silence = {.limit_ns = 400, .is_answered = true};
     silence_look(&silence, true, 1000);
@@ -40,7 +40,7 @@ static void any_word_is_an_answer(void) {
     CHECK(silence_look(&silence, true, 1100) == SILENCE_ASK);
     silence_heard(&silence, 1150);
     CHECK(silence_due(&silence) == 1250);
-    /* Who waits again begins anew. */
+    /* A new wait begins anew. */
     silence_look(&silence, false, 1160);
     CHECK(silence_due(&silence) == CLOCK_NEVER);
     silence_look(&silence, true, 5000);

@@ -2,7 +2,7 @@
  *
  *     standby_check turns THREADS ROUNDS   every thread passes when the turn comes, and not before
  *     standby_check states                 withdrawing, replacing, signals, cancellation, lost descriptors
- *     standby_check storm THREADS ROUNDS   everything at once; ends if nobody is forgotten */
+ *     standby_check storm THREADS ROUNDS   everything at once; ends if no thread is forgotten */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static struct ends new_ends(void) {
     return (struct ends){both[0], both[1]};
 }
 
-/* Returns the end that the predecessor has. */
+/* Returns the predecessor's end. */
 static int stand_by(void) {
     struct ends ends = new_ends();
     CHECK(gate_stand_by(&gate, ends.own) == 0);
@@ -115,7 +115,7 @@ static void ignore(int signal) {
     (void)signal;
 }
 
-/* And sleeps: a bell that went on ringing would keep the watcher awake. */
+/* The watcher sleeps: a bell that stayed readable would keep it awake. */
 static bool still_waits(void) {
     struct pollfd bell = {.fd = look().bell, .events = POLLIN};
     do
@@ -169,7 +169,7 @@ static void check_withdrawn(void) {
     hand_over(turn);
     while (look().is_watched)
         usleep(100);
-    /* Nobody watches any more: a bell that rang too late may go on, until there is a next one. */
+    /* No thread watches any more: a late bell may stay readable until there is a next one. */
     usleep(2000);
     CHECK(gate_waiting(&gate) == 1 && !gate_has_begun(&gate));
     gate_open(&gate);
@@ -178,7 +178,7 @@ static void check_withdrawn(void) {
     gate_close(&gate);
 }
 
-/* What opens it otherwise calls the watcher back. */
+/* Opening the gate in another way calls the watcher back. */
 static void check_called_back(void) {
     pthread_t thread;
     int turn = stand_by();
@@ -210,7 +210,7 @@ static void check_disturbed(void) {
     gate_close(&gate);
 }
 
-/* A program may close all descriptors there are, and nobody watches them then. */
+/* A program may close all descriptors, and then no thread watches them. */
 static void check_lost(void) {
     pthread_t thread;
     int turn = stand_by(), again;
@@ -228,7 +228,8 @@ static void check_lost(void) {
     gate_close(&gate);
 }
 
-/* The predecessor has ended, or has closed its end: the turn comes by the daemon. What it wrote before counts. */
+/* The predecessor has ended, or has closed its end: the daemon gives the turn. Its earlier writes
+ * count. */
 static void check_hung_up(void) {
     pthread_t thread;
     int first = stand_by();
@@ -247,7 +248,7 @@ static void check_hung_up(void) {
     gate_close(&gate);
 }
 
-/* A gate that lacks memory leaves it to the session to open it. */
+/* A gate that lacks memory is opened by the session. */
 static void check_short(void) {
     pthread_t thread;
     int turn = stand_by();

@@ -1,8 +1,8 @@
-/* gate.c and inside.c in a program whose calls are not marked: single calls that pass a closed gate, and threads that are
- * still on their way through it. Prints nothing if all is well.
+/* gate.c and inside.c in a program whose calls are not marked: single calls that pass a closed
+ * gate, and threads that are still on their way through it. Prints nothing if all is well.
  *
  *     step_check steps THREADS ROUNDS   each step lets one of many threads pass, and is seen to end
- *     step_check states                 steps that come to nothing
+ *     step_check states                 steps without effect
  *     step_check left                   threads that sleep, and threads that compute */
 #include <errno.h>
 #include <semaphore.h>
@@ -64,7 +64,7 @@ static void run_steps(unsigned threads, int rounds) {
         CHECK(gate_step(&gate));
         while (is_stepping())
             usleep(20);
-        /* It has begun and ended by now, and nobody else has begun. */
+        /* It has begun and ended by now, and no other call has begun. */
         CHECK(atomic_load(&ended_calls) == round && atomic_load(&begun) == round);
         CHECK(gate_is_closed(&gate) && !gate_is_open());
     }
@@ -92,18 +92,18 @@ static intptr_t result_of(pthread_t thread) {
 static void run_states(void) {
     pthread_t thread;
     gate_close(&gate);
-    /* Nobody waits: nobody passes later. */
+    /* No call waits, so none passes later. */
     CHECK(gate_step(&gate) && !gate_is_stepping(&gate));
     start(&thread, 1, enter_once);
     wait_until_waiting(1);
     usleep(1000);
     CHECK(gate_waiting(&gate) == 1);
-    /* While memory is away nobody passes, as nobody does when the gate is to open. */
+    /* While memory is away no call passes, just as when the gate is to open. */
     CHECK(gate_falls_short(&gate) && !gate_step(&gate) && !gate_is_stepping(&gate));
     gate_is_whole(&gate);
     CHECK(gate_step(&gate) && result_of(thread) == 1);
 
-    /* An open gate lets everybody pass, and what was left of a step is void. */
+    /* An open gate lets all calls pass, and the rest of a step is void. */
     start(&thread, 1, enter_once);
     wait_until_waiting(1);
     gate_open(&gate);
@@ -165,7 +165,7 @@ static void run_left(void) {
     sem_post(&never);
     pthread_join(computer, NULL);
     pthread_join(sleeper, NULL);
-    /* Who has ended is not waited for. */
+    /* An ended thread is not waited for. */
     inside_note_threads(&gate);
     CHECK(inside_have_left(&gate));
 }

@@ -1,5 +1,5 @@
-/* A driver that is a table of blocks, and the rest of the interposer as far as the mover needs it. For programs
- * of their own: mover_check.c, pacing_check.c. */
+/* A driver that is a table of blocks, and the rest of the interposer as far as the mover needs it.
+ * For the programs mover_check.c and pacing_check.c. */
 #ifndef NVSHARE_TESTS_TABLE_GPU_H
 #define NVSHARE_TESTS_TABLE_GPU_H
 
@@ -34,7 +34,7 @@ struct call {
     CUdevice target;
 };
 
-/* Which blocks of which allocation are on the GPU, and what is queued. */
+/* The blocks of each allocation on the GPU, and the queue. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -48,7 +48,7 @@ static struct {
     struct call queue[QUEUE];
     size_t pushed, done;
     unsigned streams;
-    bool is_forbidden;   /* a context is being destroyed: nobody may use one */
+    bool is_forbidden;   /* a context is being destroyed: none may be used */
     uint64_t out, in;    /* blocks that have crossed the bus, but not by eviction */
     unsigned knocks;     /* at the session */
     uint64_t most_bytes; /* of a call to the host, after the first few */
@@ -88,7 +88,7 @@ static void put(int i, int block, CUdevice target) {
     *served = ++gpu.last_served;
 }
 
-/* What was sent must still be there when its time comes. */
+/* Queued memory must still exist when its time comes. */
 static void carry_out(const struct call *call) {
     uint64_t offset = call->address - BASE, end = offset + call->bytes;
     int i = (int)(offset / SPAN);
@@ -102,7 +102,7 @@ static void carry_out_until(size_t until) {
         carry_out(&gpu.queue[gpu.done % QUEUE]);
 }
 
-/* With the lock held, but for the time that it takes. */
+/* With the lock held, except while the work takes time. */
 static void work(const struct call *call) {
     pthread_mutex_unlock(&gpu.lock);
     usleep((unsigned)(call->bytes / RESIDENCY_BLOCK) * gpu.block_us);
@@ -262,7 +262,7 @@ static void wait_until_idle(void) {
         usleep(100);
 }
 
-/* What is away by the records is what is away. */
+/* The records of memory that is away are right. */
 static void compare(void) {
     uint64_t away = 0;
     for (int i = 0; i < ALLOCATIONS; i++) {

@@ -1,8 +1,8 @@
-/* undrained.c on a program and a GPU that are made up, and a clock that goes on a millisecond at a time.
+/* undrained.c on a simulated program and GPU, and a clock that advances in milliseconds.
  *
  *     undrained_check WHAT
  *
- * How long a gate stays closed before it opens again, and what is learned from that. */
+ * How long a gate stays closed before it opens again, and what the library learns from that. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { NEVER = 1 << 20 };
 
-/* What the program and the GPU do. */
+/* The behaviour of the program and the GPU. */
 static bool waits, is_free, old_is_done, has_called;
 static int told;
 
@@ -74,7 +74,8 @@ static int stay_closed(int most) {
     return NEVER;
 }
 
-/* The gate is open for so long; a call passes every so often, until `calls_until`; the work ends at `ends`. */
+/* The gate is open for this long; calls pass at this interval until `calls_until`; the work ends at
+ * `ends`. */
 static void stay_open(int ms, int calls_until, int ends) {
     for (int at = 0; at < ms; at++, now += CLOCK_MS(1)) {
         has_called |= at % 5 == 0 && at < calls_until;
@@ -91,7 +92,7 @@ static void begin(bool function, bool for_free_stream) {
     told = 0;
 }
 
-/* Who is fed all the time is held up once, and then for moments. */
+/* Work that is fed all the time is held up once, and then for moments. */
 static void check_fed(void) {
     begin(false, true);
     CHECK(stay_closed(60000) == 300);
@@ -103,7 +104,7 @@ static void check_fed(void) {
     CHECK(told == 0);
 }
 
-/* What ends soon after a call has needed it, and is known from then on. */
+/* Work that ends soon after a call has needed it, and is known from then on. */
 static void check_needed(void) {
     begin(false, true);
     CHECK(stay_closed(60000) == 300);
@@ -115,7 +116,7 @@ static void check_needed(void) {
     CHECK(stay_closed(60000) == 50);
 }
 
-/* What ends long after the last call was just long. */
+/* Work that ends long after the last call was just long. */
 static void check_long(void) {
     begin(false, true);
     CHECK(stay_closed(60000) == 300);
@@ -123,14 +124,14 @@ static void check_long(void) {
     CHECK(told == 1);
     CHECK(stay_closed(60000) == 4800);
     stay_open(9000, 20, 8000);
-    /* The last resort, for whoever waits. */
+    /* The last resort, for waiting programs. */
     CHECK(stay_closed(60000) == 20000);
     CHECK(client.turn.undrained.reason == UNDRAINED_REASON_TIME);
     stay_open(9000, 20, 8000);
     CHECK(stay_closed(60000) == NEVER);
 }
 
-/* A call behind what is in flight does not help that, most likely. */
+/* A call queued after the work in flight does not help that work, most likely. */
 static void check_behind(void) {
     begin(false, false);
     CHECK(stay_closed(60000) == 20000);
@@ -152,13 +153,13 @@ static void check_function(void) {
     }
 }
 
-/* Nobody has to be let through who is not there. */
+/* Without a waiting call the gate need not open. */
 static void check_nobody(void) {
     begin(true, true);
     waits = false;
     is_free = false;
     CHECK(stay_closed(60000) == NEVER);
-    /* Who comes late is waited for from then on. */
+    /* The wait for a late call begins when it comes. */
     undrained_begin(&client, now);
     for (int ms = 0; ms < 50; ms++, now += CLOCK_MS(1)) {
         waits = ms < 40;
@@ -185,20 +186,20 @@ static void check_end(void) {
     CHECK(stay_closed(60000) == 300);
 }
 
-/* What a program has in flight that holds its turn together with others may wait for those. */
+/* If a program holds its turn together with others, its work in flight may wait for theirs. */
 static void check_holding(void) {
     for (int function = 0; function < 2; function++) {
         begin(function, true);
         client.machine.state = MACHINE_HOLDING;
         CHECK(stay_closed(60000) == 2000);
         client.machine.state = MACHINE_OPEN;
-        /* It ends when all go on: nobody knows who was needed for that, and nothing is learned. */
+        /* It ends when all go on: the needed call is unknown, and nothing is learned. */
         stay_open(3000, 3000, 10);
         CHECK(told == 1);
         client.machine.state = MACHINE_CLOSING;
         CHECK(stay_closed(60000) == (function ? 100 : 300));
     }
-    /* What is known to be long is waited for as long. */
+    /* For work that is known to be long, the wait is as long. */
     begin(false, true);
     CHECK(stay_closed(60000) == 300);
     stay_open(9000, 20, 8000);

@@ -1,6 +1,6 @@
 /* usage.c against a model that marks every nanosecond, and with many threads. Prints nothing if all is well.
  *
- *     usage_check model SEED STEPS        threads that are made up, on a clock that is made up
+ *     usage_check model SEED STEPS        simulated threads, on a simulated clock
  *     usage_check threads THREADS ROUNDS  real ones */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int clock_gettime(clockid_t clock, struct timespec *out) {
     return 0;
 }
 
-/* What somebody knows to have been busy, nanosecond by nanosecond. */
+/* The time that is known to have been busy, nanosecond by nanosecond. */
 struct known {
     bool *at;
     uint64_t count;
@@ -38,7 +38,7 @@ static void mark(struct known *known, uint64_t from, uint64_t to) {
 }
 
 static struct known waited, all;
-static uint64_t since[ACTORS]; /* who waits, and since when */
+static uint64_t since[ACTORS]; /* when each began to wait */
 
 static void wait_on(unsigned actor) {
     if (!since[actor]) {
@@ -60,7 +60,7 @@ static void pass_time(uint64_t ns) {
     }
 }
 
-/* Every wait is counted. What was seen lies in the past, and can fill a gap that is not. */
+/* Every wait is counted. Observed work lies in the past, and can fill a gap that does not. */
 static void run_model(unsigned seed, unsigned steps) {
     struct usage_totals before = {0};
     uint64_t launches = 0;
@@ -87,7 +87,7 @@ static void run_model(unsigned seed, unsigned steps) {
     free(waited.at), free(all.at);
 }
 
-/* One that only sees, without a gap, and from time to time what it has seen before. */
+/* A thread that only observes, without a gap, and from time to time the same work again. */
 static void run_seeing(void) {
     usage_init(&usage);
     for (uint64_t now = 100; now < 10000; now += 10)

@@ -14,16 +14,16 @@ from .processes import processor_delay
 from .stage import Stage, staged
 from .watch import Watch
 
-# After an act everybody has to have got on by so many kernels, within so many seconds.
+# After an act every program has to complete this many kernels, within this many seconds.
 ROUNDS = 4
 PATIENCE = 30.0
 IDLE_BOUND = 1.0
-# A small campaign runs beside other tests, on a machine that is busy with them: how long things
-# take is not what it is about.
+# A small campaign runs beside other tests, on a machine that is busy with them. It does not test
+# how long things take.
 SMALL_PATIENCE = 60.0
 SMALL_IDLE_BOUND = 5.0
 _TICK = 0.05
-# After so many acts there is a rest: no fault explains anything any more, and then for so long.
+# After this many acts there is a rest: this long from when no fault explains anything any more.
 _REST_EVERY = 3
 _REST = 3.0
 
@@ -55,7 +55,7 @@ class Campaign:
         self.acts = 0
 
     def run(self, seed: int, seconds: float, kinds: Collection[str]) -> None:
-        """Go on until time is up, or something is wrong."""
+        """Run acts until time is up, or something is wrong."""
         self._stage.supervisor.look_after()
         self._stage.supervisor.wait_until_it_answers()
         self._stage.supervisor.note_descriptors()
@@ -81,7 +81,7 @@ class Campaign:
             self._rest()
 
     def _rest(self) -> None:
-        """Let everybody work while nothing goes wrong."""
+        """Let all programs work while nothing goes wrong."""
         while any(map(self._stage.excuses.holds, (0, 1))) and not self._journal.failures:
             self._stage.look_after_all()
             time.sleep(_TICK)
@@ -98,7 +98,7 @@ class Campaign:
             self._journal.fail(f"{fault} could not be done: {error!r}")
 
     def _all_go_on(self, when: str) -> None:
-        """Wait until every program has got on, and is with the daemon."""
+        """Wait until every program has progressed, and is connected to the daemon."""
         before = [program.rounds for program in self._stage.programs]
 
         def late() -> list[str]:
@@ -114,11 +114,11 @@ class Campaign:
             self._journal.say(f"all have gone on {when}")
 
     def _unmanaged(self) -> list[str]:
-        """Who uses a GPU, and the daemon does not know of it."""
+        """Processes that use a GPU without the daemon's knowledge."""
         return self._stage.unknown_to(self._watch.status)
 
     def _until_none(self, find: Callable[[], list[str]], what: str) -> None:
-        """Wait, but not for ever; what the machine keeps processes from is added."""
+        """Wait, but not for ever; time in which processes got no processor is added."""
         began, delay = time.monotonic(), self._delay()
         while not self._journal.failures and (found := find()):
             self._stage.look_after_all()
@@ -175,7 +175,7 @@ def run_campaign(
 
 
 def _keep_journal(stage: Stage) -> None:
-    """Keep what the daemon has been told and has decided, and how everything is now."""
+    """Keep the daemon's inputs and decisions, and the present state."""
     control = stage.supervisor.control
     for name, ask in (
         ("journal.jsonl", control.journal),

@@ -1,7 +1,7 @@
 """Memory cgroups for the daemon and for programs, where they can be made.
 
-Host memory for what leaves GPUs explicitly is charged to the daemon's, that of managed memory to
-the program's.
+Host memory for explicit memory is charged to the daemon's cgroup, that for managed memory to the
+program's.
 """
 
 import os
@@ -18,7 +18,7 @@ _PATIENCE = 10.0
 
 
 class Cgroup:
-    """One that goes at the end."""
+    """A cgroup that is removed at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,7 +32,7 @@ class Cgroup:
 
     @contextmanager
     def limited(self, mib: int, *, is_more: bool) -> Iterator[None]:
-        """Inside of this it may have only so many MiB, or so many more than it has now."""
+        """Limit it to so many MiB within this context, or to so many more than it has now."""
         set_limit(self._folder, mib * _MIB + (usage(self._folder) if is_more else 0))
         try:
             yield

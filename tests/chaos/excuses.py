@@ -1,4 +1,4 @@
-"""What a fault explains, and for how long: that a GPU is idle, that a program finds no memory."""
+"""The effects that a fault explains, and for how long: an idle GPU, a program without memory."""
 
 import threading
 import time
@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EVERY_GPU = -1
-# Programs may be refused memory: without a daemon nobody makes room for those who come.
+# Programs may be refused memory: without a daemon no room is made for newcomers.
 MEMORY = -2
 
 
 class Excuses:
-    """Faults that are going on, and those that were over only just now."""
+    """Faults that are going on, or have only just ended."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -21,7 +21,7 @@ class Excuses:
 
     @contextmanager
     def holding(self, *what: int, and_then: float) -> Iterator[None]:
-        """GPUs, EVERY_GPU or MEMORY: excused inside of this, and so many seconds longer."""
+        """Excuse GPUs, EVERY_GPU or MEMORY within this context, and so many seconds longer."""
         with self._lock:
             self._under_way += what
         try:

@@ -1,19 +1,19 @@
-"""Whether a GPU does nothing though somebody wants it. Sees samples; looks at nothing itself."""
+"""Whether a GPU is idle although a program wants it. Judges samples; takes none itself."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at a GPU."""
+    """One sample of a GPU."""
 
     now: float
-    # Counters: as long as they stay the same, it neither computes nor moves memory.
+    # Counters: while they stay the same, it neither computes nor moves memory.
     activity: tuple[int, ...]
     is_wanted: bool
     is_excused: bool
-    # For how long processes that have to do with it could have run, and did not get a processor,
-    # since the beginning. That is the machine's doing.
+    # How long processes on this GPU were runnable without a processor, since the beginning. The
+    # machine causes that delay.
     delay: float = 0.0
 
 
@@ -26,11 +26,11 @@ class IdleWatch:
         self._is_told = False
         self._last: float | None = None
         self.longest = 0.0
-        # For how long somebody has wanted it, and nothing would have explained that it was idle.
+        # How long the GPU was wanted without a fault that would have explained idleness.
         self.watched = 0.0
 
     def note(self, sample: Sample) -> float | None:
-        """Take a sample. Returns for how long it has been idle if that is too long, once a time."""
+        """Take a sample. Returns how long the GPU has been idle if too long, once per idle time."""
         since, last = self._since, self._last
         is_due = sample.is_wanted and not sample.is_excused
         self._last = sample.now if is_due else None

@@ -1,4 +1,4 @@
-"""What has gone on in a campaign, for people; and what was found to be wrong. Judges nothing."""
+"""A log of a campaign for people, and a list of its failures. Judges nothing."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class Journal:
-    """Lines with their times, in a file, and on standard output if somebody wants to watch."""
+    """Lines with their times, in a file, and on standard output on request."""
 
     def __init__(self, path: Path, *, is_shown: bool) -> None:
         self._began = time.monotonic()
@@ -32,5 +32,5 @@ class Journal:
         self.say(f"WRONG: {text}")
 
     def close(self) -> None:
-        """Nothing more is going to be said."""
+        """End the log."""
         self._file.close()

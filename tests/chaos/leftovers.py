@@ -1,4 +1,4 @@
-"""When all programs have ended: nobody has anything any more, and nothing is left behind."""
+"""Checks that nothing is left behind, or still in use, when all programs have ended."""
 
 import os
 import time
@@ -11,16 +11,16 @@ from nvshare.telemetry.snapshot import NodeStatus
 from .processes import descriptors
 from .stage import SHM, Stage, has_mounts
 
-# A daemon waits 10 s for those to come back whom an earlier one knew (daemon/node.py).
+# A daemon waits 10 s for clients of an earlier one to come back (daemon/node.py).
 _PATIENCE = 45.0
 # One is its connection; another one may be on its way.
 _SOCKETS_PER_GPU = 2
-# Of ours, which the daemon may not have closed yet.
+# Our own, which the daemon may not have closed yet.
 _CONNECTIONS = 2
 
 
 def check_leftovers(stage: Stage) -> None:
-    """End all programs, then the daemon, and fail for whatever is left."""
+    """End all programs, then the daemon, and fail if anything is left."""
     for text in _of_programs(stage):
         stage.journal.fail(text)
     for program in stage.programs:
@@ -35,7 +35,7 @@ def check_leftovers(stage: Stage) -> None:
 
 
 def _of_programs(stage: Stage) -> Iterator[str]:
-    """However often they had to come back, they have closed what they do not need any more."""
+    """Check that programs have closed descriptors they no longer need, after any reconnects."""
     for program in stage.programs:
         for pid in program.pids:
             try:
@@ -118,7 +118,7 @@ def _of_folders(stage: Stage) -> Iterator[str]:
 
 
 def _of_log(stage: Stage) -> Iterator[str]:
-    """What nobody has caught is a mistake, even if the daemon goes on."""
+    """Find uncaught exceptions: they are mistakes even if the daemon goes on."""
     for line in (stage.kept / "daemon.log").read_text(encoding="utf-8").splitlines():
         if "traceback" in line.lower():
             yield f"the daemon has logged an exception: {line[:300]}"

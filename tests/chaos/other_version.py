@@ -2,14 +2,14 @@
 
     python -m tests.chaos.other_version earlier|later daemon …
 
-Versions that may take over from each other differ in what goes over the wire
-(protocol/frames.toml). So frames are changed where they are written and read, before anything reads
-or writes one. All the rest is the real daemon.
+Versions that may take over from each other differ in their frames (protocol/frames.toml). So frames
+are changed where they are written and read, before anything reads or writes one. All the rest is
+the real daemon.
 
 * An ``earlier`` one does not know the frames that have come since the last recording
   (tools/record_frames.py), nor the fields: programs are ahead of it.
-* A ``later`` one writes longer frames, and in between some of a type that nobody knows yet:
-  programs are behind it.
+* A ``later`` one writes longer frames, and in between some of an unknown type: programs are behind
+  it.
 """
 
 import json
@@ -27,7 +27,7 @@ _UNKNOWN_FRAME = HEADER.pack(MAGIC, frames.VERSION, 250, 5, 0) + b"later"
 
 
 def speak_earlier() -> None:
-    """Know no more than what was recorded last."""
+    """Know only the frames of the last recording."""
     recorded = json.loads(max(FOLDER.glob("*.json")).read_text(encoding="utf-8"))
     heads = (HEADER.unpack_from(bytes.fromhex(frame["bytes"])) for frame in recorded.values())
     # Bytes of payload by type.
@@ -39,7 +39,7 @@ def speak_earlier() -> None:
 
 
 def speak_later() -> None:
-    """Say more than anybody understands."""
+    """Send more than programs understand."""
     _patch_writing(lambda _, data: _grown(data) + _UNKNOWN_FRAME)
 
 
@@ -60,7 +60,7 @@ def _patch_reading(sizes: dict[int, int]) -> None:
             read = cls.unpack
             cls.unpack = lambda payload, read=read, size=size: read(payload[:size])
             known.append(cls)
-    # It skips the others, as anybody does who does not know a type.
+    # It skips the others, as every reader skips unknown types.
     frames.FromClient = _union(known)
 
 
@@ -98,7 +98,7 @@ def _with_length(data: bytes) -> bytes:
 def main() -> None:
     """Change the frames, then be ``nvshare`` with the rest of the words."""
     VERSIONS[sys.argv.pop(1)]()
-    # Only now: whatever this imports has to find the frames as they are to be.
+    # Only now: this import has to find the changed frames.
     from nvshare.cli.main import main as nvshare
 
     nvshare()

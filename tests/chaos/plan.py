@@ -1,8 +1,8 @@
-"""What goes wrong when: from a seed to programs and faults. Starts and breaks nothing itself.
+"""The plan of a campaign: from a seed to programs and faults. Starts and breaks nothing itself.
 
 The same seed gives the same programs and the same faults in the same order, however long a campaign
-lasts: what a longer one does begins with what a shorter one does. Faults come in acts. After each
-act there is a pause, in which everybody has to go on.
+lasts: a longer one begins with the faults of a shorter one. Faults come in acts. After each act
+there is a pause, in which every program has to go on.
 
 Kinds of faults are dealt as from a deck of cards: each comes once before any comes again, so that a
 short campaign has seen many of them.
@@ -19,13 +19,13 @@ Allocation: TypeAlias = Literal["managed", "explicit"]
 
 @dataclass(frozen=True)
 class Shape:
-    """What a kind of fault concerns, how long it lasts at most, and what it may be given."""
+    """The target of a kind of fault, its longest duration, and its possible values."""
 
     target: Target
     shortest: float = 0.0
     longest: float = 0.0
     values: tuple[str, ...] = ("",)
-    # How many cards of it are in the deck.
+    # The number of its cards in the deck.
     cards: int = 1
 
 
@@ -63,7 +63,7 @@ KINDS: dict[str, Shape] = {
     "change-setting": Shape("gpu", 0.5, 5.0, _SETTINGS, cards=2),
 }
 
-# Every so many calls of a kind fail, which explicit memory has to bear: out of memory (2), or
+# Every n-th call of a kind fails, which explicit memory has to survive: out of memory (2), or
 # unknown (999) where memory is given back.
 _REFUSED = (
     *("create/37=2", "map/41=2", "access/43=2", "reserve/29=2", "register/5=2"),
@@ -92,7 +92,7 @@ class Fault:
 
     @property
     def on(self) -> Target:
-        """What the target is one of."""
+        """The kind of its target."""
         return KINDS[self.kind].target
 
 
@@ -108,7 +108,7 @@ class Role:
     gpu: int  # the only one, or the first
     # Calls of the driver that it is refused (NVSHARE_EMULATOR_FAIL).
     refused: str = ""
-    # Its library talks as one of an earlier day (native/tests/earlier_client.c).
+    # Its library talks like an earlier version (native/tests/earlier_client.c).
     is_earlier: bool = False
 
     @property
@@ -153,7 +153,7 @@ def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
 
 
 def acts(seed: int, kinds: Sequence[str] | None = None) -> Iterator[Act]:
-    """Deal the acts of a campaign, without end. ``kinds`` are those that can be had here."""
+    """Deal the acts of a campaign, without end. ``kinds`` are those that are possible here."""
     chance = random.Random(f"{seed} acts")
     cards = _cards(chance, kinds or list(KINDS))
     number = 0

@@ -1,4 +1,4 @@
-"""What the kernel does with processes, and tells of them."""
+"""Processes as the kernel handles and reports them."""
 
 import shutil
 import signal
@@ -6,16 +6,16 @@ from pathlib import Path
 
 
 def ending_with_us() -> tuple[str, ...]:
-    """Return what a command begins with that the kernel is to kill when we are gone.
+    """Return the prefix of a command that the kernel kills when we are gone.
 
-    It has to be started by our first thread.
+    The command has to be started by our first thread.
     """
     found = shutil.which("setpriv")
     return (found, "--pdeathsig", "KILL") if found else ()
 
 
 def handles(pid: int, number: signal.Signals) -> bool:
-    """Whether a process has a handler for a signal, which would end it otherwise."""
+    """Whether a process has a handler for a signal that would end it otherwise."""
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
@@ -25,7 +25,7 @@ def handles(pid: int, number: signal.Signals) -> bool:
 
 
 def descriptors(pid: int) -> dict[int, str]:
-    """What a process has open, by descriptor."""
+    """The open files of a process, by descriptor."""
     found = {}
     for path in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -36,7 +36,7 @@ def descriptors(pid: int) -> dict[int, str]:
 
 
 def processor_delay(pid: int) -> float:
-    """For how many seconds threads of a process could have run and did not, so far."""
+    """For how many seconds threads of a process were runnable but did not run, so far."""
     total = 0
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():

@@ -1,8 +1,8 @@
-"""The programs of a campaign: started, started again when they have ended, and judged by how.
+"""The programs of a campaign: started, restarted when they end, and judged by how they ended.
 
-A program may end because it has done all it had to, because the plan has killed it, or because it
+A program may end because it has done all its work, because the plan has killed it, or because it
 found no memory while a fault explains that. All else is wrong: any other error of a CUDA call, a
-byte that is not what it was, a crash.
+changed byte, a crash.
 """
 
 import os
@@ -31,9 +31,9 @@ _KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 _MIB = 1 << 20
 # Of each process of a gang, on each GPU.
 _RANK_BYTES = 72 * _MIB
-# A program that was refused is not started again at once: it would find the same.
+# A program that was refused memory is not restarted at once: it would be refused again.
 _PAUSE = 0.5
-# Kernels that take the emulated GPU so long, in microseconds, leave the processors time for others.
+# Kernels this long, in microseconds of the emulated GPU, leave the processors time for others.
 _KERNEL_US = {"keeper": "15000", "fuzzer": "3000"}
 
 
@@ -63,11 +63,11 @@ class Program:
         self._is_killed = False
         self._times = 0
         self._not_before = 0.0
-        # All of its processes are in it.
+        # It contains all processes of the program.
         self.cgroup = make_cgroup(str(role.number))
         self.finished = 0
         self.refused = 0
-        # Of processes that are gone; and those that are there now, by pid.
+        # Kernels of processes that have ended; and those of the present ones, by pid.
         self._past = 0
         self._done: dict[int, int] = {}
 
@@ -79,23 +79,23 @@ class Program:
 
     @property
     def rounds(self) -> int:
-        """How many kernels it has had computed, as far as was noted."""
+        """How many kernels of it were computed, as of the last record."""
         return self._past + sum(self._done.values())
 
     @property
     def computing(self) -> list[int]:
-        """Those of its processes that have had something computed."""
+        """The processes of it that have had a kernel computed."""
         with self._lock:
             return [pid for pid in self.pids if self._done.get(pid)]
 
     def note_kernels(self, kernels: Mapping[int, int]) -> None:
-        """Take note of how many kernels each process has had computed."""
+        """Record how many kernels of each process were computed."""
         with self._lock:
             for pid in self.pids:
                 self._done[pid] = max(self._done.get(pid, 0), kernels.get(pid, 0))
 
     def kill(self, *, only_one: bool = False) -> None:
-        """Kill it as the plan says. What is left of a gang is killed soon, as launchers do."""
+        """Kill it as the plan says. The rest of a gang is killed soon after, as launchers do."""
         with self._lock:
             self._is_killed = True
             for process in self._processes[-1:] if only_one else self._processes:
@@ -109,9 +109,9 @@ class Program:
                     os.kill(pid, number)
 
     def look_after(self, folder: Path) -> None:
-        """Start it if it is not there; judge its end if it has ended."""
+        """Start it if it is not running; judge its end if it has ended."""
         with self._lock:
-            # All of them are asked, so that the end of any is noticed.
+            # All are polled, so that the end of any is noticed.
             codes = [one.poll() for one in self._processes]
             if None in codes:
                 self._end_rest_of_gang()
@@ -121,7 +121,7 @@ class Program:
                 self._start(folder)
 
     def end(self) -> None:
-        """Kill it for good."""
+        """Kill it, and do not start it again."""
         self.kill()
         with self._lock:
             for process in self._processes:
@@ -204,7 +204,7 @@ class Program:
         seed = str(1000 * self.role.number + self._times)
         program = self._built / self.role.program
         if self.role.program == "keeper":
-            # Every second one goes on until it is killed.
+            # Every second one runs until it is killed.
             return [(program, "2", "150" if self._times % 2 else "0", seed, _KERNELS)]
         if self.role.program == "fuzzer":
             return [(program, "2", "8", seed, _KERNELS)]

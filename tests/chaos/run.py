@@ -1,8 +1,8 @@
-"""``make chaos MINUTES=30 [SEED=…]``: whatever can go wrong does, under programs that check data.
+"""``make chaos MINUTES=30 [SEED=…]``: faults of all kinds, under programs that check their data.
 
     python -m tests.chaos.run [--minutes N] [--seed N] [--small] [--kinds LIST] [--quiet]
 
-Exits with 1 if anything was wrong, and says how to have the same again.
+Exits with 1 if anything was wrong, and says how to repeat the run.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _with_own_mounts() -> int:
-    """Run in a mount namespace: disks can be full there, and nobody else notices."""
+    """Run in a mount namespace: full disks there disturb nothing else."""
     return subprocess.run(
         [
             *(*ending_with_us(), "/usr/bin/unshare"),

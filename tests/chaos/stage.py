@@ -1,4 +1,4 @@
-"""Where a campaign takes place: a node of two GPUs, a daemon, and programs that do not all fit."""
+"""The setting of a campaign: a node of two GPUs, a daemon, and programs that do not all fit."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from .plan import Role
 from .programs import Program
 from .supervisor import Supervisor
 
-# Short times, so that everybody has many turns between two faults.
+# Short times, so that every program has many turns between two faults.
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
 CONFIG: dict[str, Any] = {
@@ -41,7 +41,7 @@ CONFIG: dict[str, Any] = {
         "reserve": "128Mi",
     },
 }
-# Fewer programs, which are not to fit either.
+# Fewer programs, which must not all fit either.
 _SMALL_CONFIG = {**CONFIG, "gpu": {**CONFIG["gpu"], "reserve": "288Mi"}}
 SHM = Path("/dev/shm")
 # Set by run.py where it has mounts of its own.
@@ -50,7 +50,7 @@ HAS_MOUNTS = "TEST_CHAOS_MOUNTS"
 
 @dataclass(frozen=True)
 class Stage:
-    """All that faults can be done to."""
+    """All targets of faults."""
 
     folder: Path
     kept: Path
@@ -66,7 +66,7 @@ class Stage:
         return self.programs[number % len(self.programs)]
 
     def unknown_to(self, status: NodeStatus | None) -> list[str]:
-        """Return who uses a GPU, and the daemon that says this does not know of it."""
+        """Return the processes that use a GPU and are missing from this status of the daemon."""
         known = {client.pid for client in status.clients} if status else set()
         return [
             f"{program.role} (pid {pid})"
@@ -76,14 +76,14 @@ class Stage:
         ]
 
     def look_after_all(self) -> None:
-        """Start whatever is not there."""
+        """Start the daemon and every program that is not running."""
         self.supervisor.look_after()
         for program in self.programs:
             program.look_after(self.kept)
 
 
 def _gpu() -> Profile:
-    """As small as can be with room for what programs have beside the memory that they ask for."""
+    """The smallest GPU with room for the memory that programs use beyond what they ask for."""
     (tiny,) = parse_gpus("tiny")
     memory = tiny.memory.model_copy(update={"total_mib": 512, "usable_mib": 496})
     return tiny.model_copy(update={"memory": memory})
@@ -93,7 +93,7 @@ def _gpu() -> Profile:
 def staged(
     roles: tuple[Role, ...], kept: Path, journal: Journal, *, is_small: bool
 ) -> Iterator[Stage]:
-    """Make one; ``kept`` is where logs go. It is all gone afterwards."""
+    """Make a stage; ``kept`` is where logs go. All else is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="nvshare-chaos-") as name:
         folder = Path(name)
         built = folder / "built"

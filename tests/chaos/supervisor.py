@@ -38,7 +38,7 @@ class Supervisor:
         self._is_killed = False
         self._not_before = 0.0
         self._is_over = False
-        # How the next one is to talk (other_version.py); "": as it does.
+        # The version that the next one imitates (other_version.py); "": none.
         self.version = ""
         self.control = Daemon(sockets / CONTROL_NAME)
         self.cgroup = make_cgroup("daemon")
@@ -47,13 +47,13 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """Of the daemon that is there now."""
+        """The pid of the running daemon."""
         with self._lock:
             process = self._process
             return process.pid if process and process.poll() is None else None
 
     def look_after(self) -> None:
-        """Start it if it is not there."""
+        """Start it if it is not running."""
         with self._lock:
             if self._is_over:
                 return
@@ -68,7 +68,7 @@ class Supervisor:
                 self._start()
 
     def kill(self, away: float, number: signal.Signals = signal.SIGKILL) -> None:
-        """Have it end; the next one is started after so many seconds."""
+        """End it; the next one is started after so many seconds."""
         with self._lock:
             process = self._process
             if process is None or self.pid is None:
@@ -76,7 +76,7 @@ class Supervisor:
             self._is_killed = True
             self._not_before = time.monotonic() + max(away, _PAUSE)
             process.send_signal(number)
-        # Without the lock: it may have to be told to go on before it can end.
+        # Without the lock: it may be stopped and need a SIGCONT before it can end.
         try:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -84,27 +84,27 @@ class Supervisor:
 
     @property
     def is_up(self) -> bool:
-        """Whether it has come so far that it serves, or soon will."""
+        """Whether it has started far enough that it serves, or soon will."""
         return (pid := self.pid) is not None and handles(pid, signal.SIGHUP)
 
     def reload(self) -> None:
-        """Have it read its configuration again, if it is so far that it would."""
+        """Have it read its configuration again, if it has started far enough to do so."""
         if self.is_up:
             self.send(signal.SIGHUP)
 
     def note_descriptors(self) -> None:
-        """Note how many a daemon has open that nobody has come to."""
+        """Record how many descriptors a daemon without clients has open."""
         assert self.pid is not None
         self.fewest_descriptors = len(descriptors(self.pid))
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the daemon that is there."""
+        """Send a signal to the running daemon."""
         if (pid := self.pid) is not None:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
     def wait_until_it_answers(self) -> None:
-        """Wait until it can be asked, or fail."""
+        """Wait until it answers, or fail."""
         deadline = time.monotonic() + 2 * _PATIENCE
         while not self._is_answering():
             if time.monotonic() > deadline:

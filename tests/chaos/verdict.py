@@ -1,15 +1,15 @@
-"""How a program has ended, judged by its exit codes and by what it has said."""
+"""How a program has ended, judged by its exit codes and its output."""
 
 import signal
 from collections.abc import Sequence
 from enum import Enum
 
-# What nvshare and the emulator say is no business of the program's.
+# Messages of nvshare and the emulator are not the program's own.
 _NOT_ITS_OWN = ("nvshare[", "nvshare emulator:")
 
 
 class Verdict(Enum):
-    """What has become of it."""
+    """How it ended."""
 
     FINISHED = "has done all it had to"
     KILLED = "was killed as planned"
@@ -25,7 +25,7 @@ def own_words(text: str) -> list[str]:
 def judge(
     codes: Sequence[int], said: Sequence[str], *, is_killed: bool, memory_is_short: bool
 ) -> Verdict:
-    """Judge the processes of a program; what they have said is their own words.
+    """Judge the processes of a program by their exit codes and their own output.
 
     Where one of a gang was killed or refused, the others are killed too.
     """

@@ -1,7 +1,7 @@
-"""Looks at the node and at the daemon again and again: who gets on, and which GPU is idle.
+"""Polls the node and the daemon: which programs make progress, and which GPU is idle.
 
-The node is asked what its GPUs have done, the daemon who waits. Both may keep us waiting (a process
-that was stopped may hold the node's lock), so each has a thread of its own.
+The node says what its GPUs have done, the daemon which programs wait. Both may keep us waiting (a
+stopped process may hold the node's lock), so each has a thread of its own.
 """
 
 import threading
@@ -22,12 +22,12 @@ from .supervisor import Supervisor
 
 _REPORTS = 0.05
 _STATUSES = 0.2
-# An answer of the daemon says who waits for so long; later nobody knows.
+# For this many seconds an answer of the daemon about waiting programs counts as current.
 _FRESH = 0.6
 
 
 class Watch:
-    """Two threads that look, and what they have seen last."""
+    """Two threads that poll, and their last results."""
 
     def __init__(
         self,
@@ -64,17 +64,17 @@ class Watch:
 
     @property
     def longest_idle(self) -> float:
-        """The longest time for which a GPU was idle and nothing explains it."""
+        """The longest time for which a GPU was idle without an explanation."""
         return max(one.longest for one in self._idle)
 
     @property
     def watched(self) -> float:
-        """For how long GPUs were wanted, and nothing would have explained that they were idle."""
+        """How long GPUs were wanted without a fault that would have explained idleness."""
         return sum(one.watched for one in self._idle)
 
     @property
     def status(self) -> NodeStatus | None:
-        """What the daemon has said, if that was only just now."""
+        """The daemon's last status, if it is recent."""
         seen = self._status
         return seen[1] if seen and time.monotonic() - seen[0] < _FRESH else None
 
@@ -129,7 +129,7 @@ def _activity(gpu: GpuReport) -> tuple[int, ...]:
 
 
 def _wanting(status: NodeStatus, uuid: str) -> Iterator[ClientStatus]:
-    """Who waits for a GPU, and could have it: not for a person, another GPU, or host memory."""
+    """Programs that wait for a GPU itself: not for a person, another GPU, or host memory."""
     for client in status.clients:
         is_held = client.parked or client.held_up or client.gang_waits_for
         if client.device == uuid and client.state == "waiting" and not is_held:
@@ -137,14 +137,14 @@ def _wanting(status: NodeStatus, uuid: str) -> Iterator[ClientStatus]:
 
 
 class Delays:
-    """What processes have been kept from a processor in all, of a set that changes."""
+    """The total time that processes waited for a processor, over a changing set of them."""
 
     def __init__(self) -> None:
         self._seen: dict[int, float] = {}
         self._total = 0.0
 
     def add(self, pids: Collection[int]) -> float:
-        """Look at these; return how much it is so far."""
+        """Add the delays of these processes; return the total so far."""
         now = {pid: processor_delay(pid) for pid in pids}
         self._total += sum(max(0.0, now[pid] - self._seen.get(pid, now[pid])) for pid in pids)
         self._seen = now

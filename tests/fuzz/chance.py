@@ -5,5 +5,5 @@ import time
 
 
 def seed() -> int:
-    """Return a number to begin with."""
+    """Return the seed."""
     return 1 if os.environ.get("CI") else int(time.time())

@@ -1,6 +1,6 @@
 """Bytes that are nearly right: seeds with some changes, as a strategy of Hypothesis.
 
-Bytes from nowhere hardly ever come further than a reader's first check.
+Random bytes hardly ever get past a reader's first check.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 Edit = Callable[[bytes], bytes]
 
-# What readers choke on: ends of ranges, other spellings of numbers, depth, odd characters.
+# Difficult input: ends of ranges, other spellings of numbers, depth, odd characters.
 _WORDS = [
     *(b"0", b"-1", b"1.5", b"1e308", b"1e999", b"1e-400", b"nan", b"inf", b"1_0", b"0x1"),
     *(b"4294967296", b"9223372036854775808", b"18446744073709551615", b"9" * 30, b"9" * 5000),

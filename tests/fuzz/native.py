@@ -16,7 +16,7 @@ from tests.integration.building import build_native
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "fuzz"
 PROGRAMS = Path("native") / "fuzz"
-# A reader that is told of very much memory asks for it and is refused, as on a machine without.
+# A reader may ask for very much memory, and is refused it as on a machine without that much.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1"}
 
 
@@ -27,7 +27,7 @@ def targets() -> list[str]:
 
 
 def build_replay(folder: Path) -> None:
-    """Build the program that tries inputs once, with whatever compiler there is."""
+    """Build the program that tries inputs once, with any compiler."""
     build_native(folder, "-DNVSHARE_FUZZ=ON", targets=["replay"])
 
 
@@ -47,7 +47,7 @@ def fuzzer(target: str, seconds: int, folders: Sequence[Path], crashes: Path) ->
 
 
 def has_clang() -> bool:
-    """Whether clang is there, with what its fuzzers are linked to."""
+    """Whether clang is there, with the library that its fuzzers need."""
     clang = _clang()
     if not clang:
         return False

@@ -1,7 +1,7 @@
 """Fuzzes one of the readers in Python for some time: ``python -m tests.fuzz.python NAME SECONDS``.
 
-Hypothesis makes the inputs, and makes the one smaller that went wrong; it is written to build/fuzz,
-and its path and the error are printed.
+Hypothesis makes the inputs and shrinks a failing one. It is written to build/fuzz, and its path and
+the error are printed.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class TooLongError(Exception):
 
 
 def attempt(reader: Reader, data: bytes) -> None:
-    """Give a reader one input. Raises what a reader should not."""
+    """Give a reader one input. Raises exceptions that a reader should not raise."""
     began = time.process_time()
     try:
         with redirect_stdout(io.StringIO()):
@@ -43,9 +43,9 @@ def attempt(reader: Reader, data: bytes) -> None:
 
 
 def fuzz(name: str, examples: int, *, number: int = 0) -> int:
-    """Try so many inputs of a kind. Returns how many there were; raises what went wrong.
+    """Try so many inputs of a kind. Returns how many there were; raises on a failure.
 
-    The input is in ``data`` of the exception then.
+    The failing input is in ``data`` of the exception.
     """
     reader, tried, last = READERS[name], 0, b""
     seeds = list({**made(name), **kept(name)}.values())
@@ -68,7 +68,7 @@ def fuzz(name: str, examples: int, *, number: int = 0) -> int:
     try:
         look()
     except Exception as error:
-        # Hypothesis tries the smallest one once more at the end.
+        # Hypothesis tries the smallest failing input once more at the end.
         error.data = last  # type: ignore[attr-defined]
         raise
     return tried

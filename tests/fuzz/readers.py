@@ -1,7 +1,7 @@
-"""The readers in Python of what others write, and the errors by which they say no.
+"""The readers in Python of foreign input, and the errors by which they refuse it.
 
-Each takes any bytes at all. Any other exception than its own is a mistake of ours, and so is one
-that takes very long. Only the way in is here; what is read is judged by the tests of each reader.
+Each takes arbitrary bytes. Any exception other than its own is a mistake of ours, and so is one
+that takes very long. The results are judged by the tests of each reader.
 """
 
 import os
@@ -30,15 +30,15 @@ from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
 from nvshare.validation import describe
 from nvshare.wire.codec import Decoder, WireError, client_frames, daemon_frames
 
-# Seconds of a core for one input; a thousand times what one takes.
+# Seconds of a core for one input; a thousand times the usual.
 LONGEST = 5.0
-# What a complaint may come to, however long what it is about.
+# The longest error message, however long the input.
 _LONGEST_COMPLAINT = 2000
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader, and how it says no."""
+    """A reader, and how it refuses input."""
 
     read: Callable[[bytes], object]
     refuses: tuple[type[Exception], ...] = ()
@@ -48,7 +48,7 @@ def _decode(make: "Callable[[], Decoder[Any]]") -> Callable[[bytes], None]:
     def decode(data: bytes) -> None:
         whole = list(make().feed(data))
         pieces = make()
-        # In pieces it is the same.
+        # Input in pieces gives the same result.
         middle = len(data) // 2
         assert [*pieces.feed(data[:middle]), *pieces.feed(data[middle:])] == whole
 
@@ -85,7 +85,7 @@ def _read_scenario(data: bytes) -> None:
 
 
 def _read_body(data: bytes) -> None:
-    """As the control API does: an object, then changes of each kind, then what follows of them."""
+    """As the control API does: an object, then changes of each kind, then their effects."""
     changes = parse_body(data)
     for change in (_change_device, NodeSettings().changed, ClientLimits().changed):
         try:
@@ -131,7 +131,7 @@ def _read_page(data: bytes) -> None:
 
 
 def _read_proc(data: bytes) -> None:
-    """What the kernel tells of a process, parts of which that process can choose."""
+    """The kernel's files about a process, parts of which that process can choose."""
     text = data.decode("utf-8", "replace")
     pod, container = parse_cgroup(text)
     assert len(pod) + len(container) <= len(text)

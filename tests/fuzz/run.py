@@ -2,8 +2,8 @@
 
     python -m tests.fuzz.run [--seconds 60] [--only NAME] [--where-possible]
 
-An input that goes wrong is in build/fuzz/crashes/NAME afterwards. When that is mended, it belongs
-into tests/fuzz/corpus/NAME, where `make test` tries it for ever.
+A failing input is in build/fuzz/crashes/NAME afterwards. When the failure is fixed, the input
+belongs into tests/fuzz/corpus/NAME, where `make test` tries it from then on.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.seeds import compiled, made
 
 CRASHES = native.BUILD / "crashes"
-# To end, beyond its time: the last input is tried, and one that goes wrong is made smaller.
+# Seconds to end, beyond its time: the last input is tried, and a failing one is shrunk.
 _GRACE = 120
 
-# The control API has a test of its own, which makes as many requests of each kind as it is told.
+# The control API has a test of its own, which makes a given number of requests of each kind.
 API = "control-api"
 _API_TEST = "tests/integration/daemon/test_openapi.py"
 
@@ -33,7 +33,7 @@ Command = Callable[[str, int], list[str]]
 
 
 def main() -> int:
-    """Fuzz what was asked for; 1: something went wrong."""
+    """Fuzz the requested readers; return 1 if any failed."""
     options = _options()
     commands = _commands(options.only, where_possible=options.where_possible)
     began, failed = time.monotonic(), []
@@ -126,7 +126,7 @@ def _has_ended_well(command: list[str], log: Path, seconds: int) -> bool:
 
 
 def _last(log: Path) -> str:
-    """How it ended: each of them says how many inputs there were, or at least so."""
+    """How it ended: each of them says how many inputs there were, or a lower bound."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     words = ("DONE", "inputs", "passed")
     return next((line for line in reversed(lines) if any(w in line for w in words)), "?")

@@ -41,12 +41,12 @@ def frame_of(cls: "type[Any]") -> bytes:
 
 
 def compiled(target: str) -> dict[str, bytes]:
-    """Return what the vendor's compilers make of the PTX that is kept; that takes seconds."""
+    """Return the output of the vendor's compilers for the kept PTX; that takes seconds."""
     return {"cubin": _cubins, "fatbin": _fatbins}.get(target, dict)()
 
 
 def damage(whole: bytes) -> dict[str, bytes]:
-    """Return an input cut short at every place, and with every four bytes as large as they go."""
+    """Return an input truncated at every place, and with every four bytes at their maximum."""
     places = range(0, len(whole), 4)
     cut = {f"cut-{place}": whole[: place + 1] for place in places}
     large = {f"large-{place}": whole[:place] + b"\xff" * 4 + whole[place + 4 :] for place in places}
@@ -54,7 +54,7 @@ def damage(whole: bytes) -> dict[str, bytes]:
 
 
 def _damaged(target: str) -> dict[str, bytes]:
-    """What is kept, damaged: for readers of text, which tools make nothing for."""
+    """The kept inputs, damaged: for readers of text, for which no tool makes input."""
     return {
         f"{name}-{what}": changed
         for name, whole in kept(target).items()
@@ -146,7 +146,7 @@ def _files(pattern: str) -> dict[str, bytes]:
 
 
 def _deep() -> dict[str, bytes]:
-    """Nested more deeply than Python's readers follow: that was an exception of another kind."""
+    """Nested more deeply than Python's readers follow: it used to raise another exception."""
     return {"arrays": b"[" * 5000, "objects": b'{"a":' * 5000}
 
 

@@ -1,6 +1,6 @@
-"""The smallest cubin and fatbins with something of everything that their readers look at.
+"""The smallest cubin and fatbins with one example of everything that their readers look at.
 
-What the vendor's compilers make is twenty times as large, and takes them a second.
+Those of the vendor's compilers are twenty times as large, and take a second to make.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""Builds the native half with other options than the installed one has."""
+"""Builds the native half with options other than those of the installed one."""
 
 import subprocess
 import sys

@@ -17,18 +17,18 @@ KINDS = {
 }
 
 
-# What is charged to a cgroup, by version.
+# The file with a cgroup's charge, by version.
 USAGES = ("memory.usage_in_bytes", "memory.current")
 
 
 def usage(folder: Path) -> int:
-    """Return what is charged to a cgroup."""
+    """Return the bytes that are charged to a cgroup."""
     (found,) = (folder / name for name in USAGES if (folder / name).exists())
     return int(found.read_text())
 
 
 def set_limit(folder: Path, size: int) -> None:
-    """Limit a cgroup to something else."""
+    """Change the limit of a cgroup."""
     (found,) = (folder / name for name in KINDS.values() if (folder / name).exists())
     found.write_text(str(size))
 

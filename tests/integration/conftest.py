@@ -14,7 +14,7 @@ from nvshare.lab.emulator.transient import transient_node
 
 @pytest.fixture
 def make_node() -> Iterator[Callable[..., Node]]:
-    """Make nodes that go when the test ends."""
+    """Make nodes that are removed when the test ends."""
     with ExitStack() as stack:
 
         def make(

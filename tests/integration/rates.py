@@ -1,4 +1,4 @@
-"""How fast programs get on while they run side by side, as the emulated GPUs count it."""
+"""The progress of programs while they run side by side, as the emulated GPUs count it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,8 +18,8 @@ def rates(
 ) -> list[float]:
     """Return the iterations per second of programs while all of them run, as the GPUs count.
 
-    Not from their beginning to their end: they start one after the other, and who is late is
-    alone at the end. ``look`` is called while all run.
+    Not from their beginning to their end: they start one after the other, and a late one is alone
+    at the end. ``look`` is called while all run.
     """
     program = ("pytorch-add-small", "--iterations", "1000000")
     runs = [Run(node, *program, "--device", str(device), prefix=prefix) for device in devices]

@@ -1,4 +1,4 @@
-"""Being somebody else: commands under another user id, without anything of root's."""
+"""Commands under another user id, without any rights of root."""
 
 import os
 import sys
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
-# Nobody has these; names are not needed.
+# Unused user ids; names are not needed.
 ALICE, BOB = 61001, 61002
 
-# Python may be installed where only root can go. Whoever becomes another user sees a folder in its
-# place in which there is nothing but that Python; everybody else sees what was there.
+# Python may be installed where only root can go. The commands of other users see a folder in its
+# place that contains only that Python. All other processes see the original folder.
 _SHOW = """
 mount --bind "$2" /mnt && mount -t tmpfs -o mode=755 none "$1"
 mkdir "$2" && mount --bind /mnt "$2"
@@ -23,7 +23,7 @@ exec "$@"
 
 
 def as_user(uid: int, *groups: int) -> list[str]:
-    """Return what to put before a command, so that it is run by a user of these groups."""
+    """Return the words before a command that run it as a user with these groups."""
     number = str(uid)
     become = ["setpriv", f"--reuid={number}", f"--regid={number}"]
     become.append(f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups")
@@ -35,7 +35,7 @@ def as_user(uid: int, *groups: int) -> list[str]:
 
 
 def _hidden(path: Path) -> tuple[Path, Path] | None:
-    """Return a folder on the way to a file that is not for everybody, and what comes next."""
+    """Return the first folder on the way to a file that other users cannot enter, and the next."""
     steps = [*reversed(path.parents), path]
     for folder, way in pairwise(steps):
         if not folder.stat().st_mode & 0o001:
@@ -44,13 +44,13 @@ def _hidden(path: Path) -> tuple[Path, Path] | None:
 
 
 def environment_of(uid: int) -> dict[str, str]:
-    """Return an environment as such a user has it: nothing of this one but the path."""
+    """Return the environment of such a user: nothing of this one but the path."""
     return {"PATH": os.environ["PATH"], "HOME": f"/nonexistent/{uid}", "LANG": "C.UTF-8"}
 
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Make a folder that other users can get to; those of pytest are for one user."""
+    """Make a folder that other users can reach; those of pytest are for one user."""
     with tempfile.TemporaryDirectory(prefix="nvshare-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)

@@ -11,7 +11,7 @@ from tools.manifests import render
 from .cluster.node import Cluster
 from .lab import Lab
 
-# Emulated seconds pass faster than real ones, and nobody looks at what is in GPU memory.
+# Emulated seconds pass faster than real ones, and no test reads the contents of GPU memory.
 EMULATED = {
     "emulated.enabled": "true",
     "emulated.gpus": "2xt4",
@@ -48,7 +48,7 @@ def values() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def installed(cluster: Cluster, values: dict[str, str]) -> Lab:
-    """A cluster with nvshare on an emulated node. What is installed already is changed."""
+    """A cluster with nvshare on an emulated node. An existing installation is changed."""
     lab = Lab(cluster)
     lab.apply(render({**EMULATED, **values}))
     lab.until_installed(gpus=20)

@@ -1,4 +1,4 @@
-"""The cluster as a person uses it: through kubectl, and through what nvshare shows."""
+"""The cluster as a person uses it: through kubectl, and through the commands of nvshare."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ class Lab:
         self.kubectl("apply", "--validate=strict", *options, "-f", str(path))
 
     def until(self, is_so: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
-        """Ask until it is so. What cannot be asked for yet is not so yet."""
+        """Ask until the condition holds. While the question fails, it does not hold."""
 
         def look() -> bool:
             try:
@@ -101,11 +101,11 @@ class Lab:
         self.apply(json.dumps(pod))
 
     def phase(self, name: str) -> str:
-        """Return how far a pod is."""
+        """Return the phase of a pod."""
         return str(self.get("pod", name)["status"].get("phase"))
 
     def until_phase(self, name: str, *phases: str, seconds: float = 120.0) -> None:
-        """Wait until a pod is so far."""
+        """Wait until a pod is in one of these phases."""
         self.until(lambda: self.phase(name) in phases, f"pod {name} {' or '.join(phases)}", seconds)
 
     def delete_pods(self) -> None:
@@ -115,7 +115,7 @@ class Lab:
         self.created.clear()
 
     def logs(self, name: str, *options: str) -> str:
-        """Return what a pod has written."""
+        """Return the logs of a pod."""
         return self.kubectl("logs", name, *options)
 
     def gpus_of(self, name: str) -> list[str]:
@@ -143,7 +143,7 @@ class Lab:
         return self.kubectl(*self._exec_in_daemon(), *command)
 
     def command_in_daemon(self, *command: str) -> list[str]:
-        """Return what runs a command in the daemon's container."""
+        """Return the words that run a command in the daemon's container."""
         return [*self.cluster.kubectl_command, *self._exec_in_daemon(), *command]
 
     def _exec_in_daemon(self) -> list[str]:
@@ -151,18 +151,18 @@ class Lab:
         return ["exec", "-n", "nvshare", name, "-c", "daemon", "--"]
 
     def status(self) -> NodeStatus:
-        """Ask the daemon."""
+        """Ask the daemon for its status."""
         return NodeStatus.model_validate_json(self.in_daemon("nvshare", "status", "--json"))
 
     def client(self, pod: str) -> ClientStatus | None:
-        """Return what the daemon says of the program in a pod."""
+        """Return the daemon's status of the program in a pod."""
         found = [one for one in self.status().clients if one.pod_name == f"{NAMESPACE}/{pod}"]
         return found[0] if found else None
 
     def until_client(
         self, pod: str, is_so: Callable[[ClientStatus], bool] = lambda _: True
     ) -> ClientStatus:
-        """Wait until the daemon says so of the program in a pod."""
+        """Wait until the daemon's status of the program in a pod meets a condition."""
         last: list[ClientStatus] = []
 
         def look() -> bool:
@@ -180,11 +180,11 @@ class Lab:
         return items
 
     def allocatable(self) -> int:
-        """Return how many virtual GPUs the node has to give."""
+        """Return how many virtual GPUs the node can allocate."""
         return int(self.get("node", NAME)["status"]["allocatable"].get(RESOURCE, 0))
 
     def until_installed(self, gpus: int) -> None:
-        """Wait until nvshare is ready, and the node has so many virtual GPUs to give."""
+        """Wait until nvshare is ready, and the node can allocate so many virtual GPUs."""
 
         def is_ready() -> bool:
             status = self.get("daemonset", "nvshare", "-n", "nvshare")

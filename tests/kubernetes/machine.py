@@ -1,4 +1,4 @@
-"""Whether a node of a cluster can be started on this machine, and installing what it is made of."""
+"""Whether a node of a cluster can be started on this machine, and installing its packages."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ _NAMESPACES = ("--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--mount
 
 
 def obstacles() -> list[str]:
-    """Say what of this machine is in the way. What can be installed is not."""
+    """Say which property of this machine prevents a cluster. Missing packages do not."""
     if os.getuid() != 0:
         return ["only root can start a node"]
     found = []

@@ -1,7 +1,7 @@
-"""What the Prometheus operator would bring to a cluster: two kinds of monitors, and rules.
+"""The resource types of the Prometheus operator: two kinds of monitors, and rules.
 
-They have the fields that the chart uses, of the types that the operator's documents give them, and
-a few beside these. Any other one is a mistake to the API server.
+They have the fields that the chart uses, with the types of the operator's documentation, and a few
+more. The API server rejects any other field.
 """
 
 import json

@@ -38,7 +38,7 @@ def package() -> Path:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
+    """Return a free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         port: int = found.getsockname()[1]
         return port
@@ -51,7 +51,7 @@ class Prometheus:
         self._port = port
 
     def ask(self, path: str, **parameters: str) -> Any:
-        """Ask its API; an error of it is an error."""
+        """Ask its API; raise if it answers with an error."""
         query = urllib.parse.urlencode(parameters)
         address = f"http://127.0.0.1:{self._port}/api/v1/{path}?{query}"
         with urllib.request.urlopen(address, timeout=30) as answer:
@@ -60,7 +60,7 @@ class Prometheus:
         return content["data"]
 
     def query(self, expression: str) -> list[dict[str, Any]]:
-        """Return what an expression comes to now."""
+        """Return the present value of an expression."""
         found: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
         return found
 
@@ -75,7 +75,7 @@ class Prometheus:
 
 @contextmanager
 def prometheus(folder: Path, scraped: int, rules: str) -> Iterator[Prometheus]:
-    """Start a server that scrapes a port of this machine every second and judges by these rules."""
+    """Start a server that scrapes a local port every second and evaluates these rules."""
     folder.mkdir()
     (folder / "rules.yaml").write_text(rules)
     (folder / "prometheus.yaml").write_text(

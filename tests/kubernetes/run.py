@@ -1,12 +1,12 @@
-"""``make test-k8s``: a cluster of one node, tests on it, and nothing of it left afterwards.
+"""``make test-k8s``: tests on a cluster of one node, which is removed completely afterwards.
 
     python -m tests.kubernetes.run [--where-possible] [ARGUMENTS OF PYTEST]
 
-Needs root; what else it needs it installs, or compiles and keeps. The cluster has namespaces of its
-own: its processes, mounts and addresses are not seen outside and end with it.
+Needs root. It installs its other requirements, or compiles and keeps them. The cluster has
+namespaces of its own: its processes, mounts and addresses are not seen outside and end with it.
 
-Where no cluster can be started, that is an error; with --where-possible every test is skipped, and
-pytest says so and why.
+It is an error if no cluster can be started. With --where-possible every test is skipped instead,
+and pytest says so and why.
 """
 
 import os
@@ -28,7 +28,7 @@ _NOTES = Path(".pytest_cache/kubernetes")
 
 
 def main() -> int:
-    """Prepare what needs the network, then run the tests in namespaces of their own."""
+    """Do all work that needs the network, then run the tests in namespaces of their own."""
     arguments = [word for word in sys.argv[1:] if word != _WHERE_POSSIBLE]
     if found := "; ".join(obstacles()):
         print(f"The cluster tests are NOT run: {found}.", file=sys.stderr, flush=True)
@@ -39,7 +39,7 @@ def main() -> int:
         "TEST_K8S_KUBERNETES": str(kubernetes()),
         "TEST_K8S_IMAGES": ":".join(map(str, all_archives())),
     }
-    # Whoever wants us to end wants the cluster to end, too.
+    # SIGTERM has to end the cluster, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     leftovers, code = Leftovers(), 1
     try:

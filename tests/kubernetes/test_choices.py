@@ -1,4 +1,4 @@
-"""What an operator can choose: bounded promises, HAMi's way of limits, and the linker's file."""
+"""An operator's choices: bounded oversubscription, HAMi's kind of limits, and the linker's file."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SLEEP = ("sleep", "infinity")
 
 @pytest.fixture(scope="module")
 def values() -> dict[str, str]:
-    """Each GPU, of about 15 GiB, promises at most what it has."""
+    """Each GPU, of about 15 GiB, promises at most its own size."""
     return {"oversubscriptionRatio": "1.0", "hami": "true", "preload": "file"}
 
 
@@ -31,7 +31,7 @@ def test_a_gpu_promises_no_more_than_it_may_and_says_so(lab: Lab) -> None:
     assert "nvshare: GPU 0 cannot promise another 6Gi: 10Gi of " in refused
     assert "oversubscription ratio of 1)" in refused
     assert "Lower the memory limit of this pod or of others" in refused
-    # What fits is let in, and what was refused is promised nothing.
+    # A pod that fits is admitted, and a refused pod counts for nothing.
     assert outcome(lab, "d", "4Gi") == ""
     lab.kubectl("delete", "pod", "a", "--wait=true")
     assert outcome(lab, "e", "6Gi") == ""

@@ -1,4 +1,4 @@
-"""Memory limits of pods: nobody is made to move out what its cgroup cannot hold."""
+"""Memory limits of pods: no program has to move out more than its cgroup can hold."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from .test_workloads import add, result
 from .watcher import watching
 
 GIB = 1 << 30
-# What the daemon can read of a process, from where it is.
+# The limits on a process that the daemon can read from its container.
 _LIMITS = """
 import json, os, sys
 from pathlib import Path
@@ -27,7 +27,7 @@ groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR
 pid = int(sys.argv[1])
 print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
 """
-# What is charged to the innermost cgroup of a program, and to that of the daemon.
+# The charges of the innermost cgroup of a program, and of that of the daemon.
 _CHARGES = """
 import json, os, sys
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_a_pod_that_cannot_hold_what_would_leave_is_not_killed(lab: Lab) -> None
     tight = lab.until_client("tight")
     assert tight.stuck > 10 * GIB
     assert "its memory cgroup's limit of 1.0 GiB has" in tight.stuck_because
-    # Without the ends of lines.
+    # Without line breaks.
     said = " ".join(lab.in_daemon("nvshare", "status").split())
     assert f"GiB cannot leave the GPU: {tight.stuck_because}" in said
     assert "of others that cannot leave the GPU" in said
@@ -101,7 +101,7 @@ def test_a_pod_that_cannot_hold_what_would_leave_is_not_killed(lab: Lab) -> None
 def test_a_limit_that_is_large_enough_lets_memory_leave(lab: Lab) -> None:
     lab.in_daemon("nvshare", "set", "turn=1")
     with watching(lab, "one.moved_out > 8 << 30", "roomy", "beside"):
-        # Kubelet promises as much to a pod as its limit is: a machine for tests has it once.
+        # A pod's request equals its limit, and a test machine has this much memory once.
         lab.start_pod("roomy", *add("pytorch-add", 5000), limits={"memory": "14Gi"})
         lab.start_pod("beside", *add("pytorch-add", 5000))
         for name in ("roomy", "beside"):
@@ -122,7 +122,7 @@ def test_the_daemon_sees_the_limits_of_all_that_a_pod_lies_in(lab: Lab) -> None:
     lab.start_pod("free", "watch-limit")
     pod = lab.get("pod", "tight")
     container, of_pod, of_node = limits(lab, "tight")
-    # Kubelet tells of it some time after it has started the container.
+    # Kubelet reports it some time after it has started the container.
     deadline = time.monotonic() + 60
     while "containerID" not in (status := container_status(lab, "tight")):
         assert time.monotonic() < deadline, status
@@ -131,7 +131,7 @@ def test_the_daemon_sees_the_limits_of_all_that_a_pod_lies_in(lab: Lab) -> None:
     assert of_pod[0] == str(Path(container[0]).parent)
     assert of_pod[0].endswith(f"pod{pod['metadata']['uid']}")
     assert (container[1], of_pod[1]) == (300 << 20, 300 << 20)
-    # What kubelet allows all pods together.
+    # The limit of kubelet for all pods together.
     assert Path(of_node[0]).name == "kubepods"
     assert of_node[1] > GIB
     assert limits(lab, "free") == [of_node]
@@ -181,7 +181,7 @@ def test_a_pod_needs_no_memory_for_what_moves_explicitly(cluster: Cluster) -> No
         found: list[int] = json.loads(lab.in_daemon("python", "-c", _CHARGES, str(client.pid)))
         return found
 
-    # What is promised to the program counts as kept at once, and takes a while to be made.
+    # Memory promised to the program counts as kept at once, but takes a while to be allocated.
     lab.until(lambda: charged()[1] > client.kept, "the daemon pays")
     assert charged()[0] < GIB // 2
     for name in ("modest", *others):

@@ -11,19 +11,19 @@ GIB = 1 << 30
 MEMORY, CORE, PRIORITY = (
     f"nvshare.com/gpu-{name}" for name in ("memory-limit", "core-limit", "priority")
 )
-# What is allowed between the return of kubectl and the new value in the program.
+# The longest permitted time between the return of kubectl and the new value in the program.
 SOON_NS = 1_000_000_000
 
 
 def seen(lab: Lab, pod: str, container: str = "main") -> list[tuple[int, int]]:
-    """Return when the program's GPU had which size: nanoseconds and bytes."""
+    """Return the sizes of the program's GPU over time: nanoseconds and bytes."""
     lines = lab.logs(pod, "-c", container).splitlines()
     words = [line.split() for line in lines if line[0].isdigit()]
     return [(int(when), int(size)) for when, size in words]
 
 
 def annotate(lab: Lab, pod: str, *changes: str) -> int:
-    """Annotate a pod; return when kubectl came back."""
+    """Annotate a pod; return when kubectl returned."""
     lab.kubectl("annotate", "pod", pod, "--overwrite", *changes)
     return time.monotonic_ns()
 
@@ -84,7 +84,7 @@ def test_a_share_holds_a_running_program_back_within_a_second(lab: Lab) -> None:
         "compute, ms from kubectl to a program held back:", (sighting["greedy"].when - back) / 1e6
     )
     assert sighting["greedy"].when - back < SOON_NS
-    # Roughly: what it keeps to exactly is measured without a cluster around it.
+    # Roughly: the precision of shares is measured without a cluster around it.
     lab.until_client("greedy", lambda one: one.share == 30 and 20 < one.used_percent[10] < 40)
 
 

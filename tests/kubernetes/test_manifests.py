@@ -1,4 +1,4 @@
-"""The chart and what is rendered from it."""
+"""The chart and its rendered manifests."""
 
 import sys
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_nothing_more_is_asked_of_the_node_than_this(emulated: str) -> None:
 
 
 def mounts(text: str, volume: str) -> dict[str, dict[str, Any]]:
-    """Return how containers have a volume."""
+    """Return how containers mount a volume."""
     pod = daemonset(text)["spec"]["template"]["spec"]
     return {
         container["name"]: mount
@@ -168,7 +168,7 @@ def web_container(text: str) -> dict[str, Any]:
 def test_the_page_may_look_and_nothing_else() -> None:
     web = web_container(render(WEB))
     assert "--read-only" in web["args"]
-    # Not root: the socket by which things are changed does not let it in.
+    # Not root: the control socket for changes does not let it in.
     context = web["securityContext"]
     assert (context["runAsUser"], context["runAsNonRoot"]) == (65534, True)
     assert context["capabilities"] == {"drop": ["ALL"]}

@@ -1,4 +1,4 @@
-"""From a monitor to the metrics of a pod, along the way that Prometheus goes."""
+"""From a monitor to the metrics of a pod, as Prometheus discovers them."""
 
 import http.client
 import json
@@ -17,13 +17,13 @@ from .monitoring import GROUP, definitions
 
 MONITORS = {"metrics.podMonitor": "podMetricsEndpoints", "metrics.serviceMonitor": "endpoints"}
 GIB = 1 << 30
-# What the API server has for the endpoints of a service, and what it calls the service in them.
+# The API server's resource for the endpoints of a service, and its label for the service.
 SLICES, SERVICE = "endpointslices.discovery.k8s.io", "kubernetes.io/service-name"
 
 
 @pytest.fixture(scope="module")
 def values(cluster: Cluster) -> dict[str, str]:
-    """Both monitors, in a cluster that knows what they are."""
+    """Both monitors, in a cluster that knows their types."""
     lab = Lab(cluster)
     lab.apply(definitions())
     kinds = ("podmonitors", "servicemonitors", "prometheusrules")
@@ -72,7 +72,7 @@ def test_a_pod_monitor_leads_to_the_programs_of_pods(lab: Lab) -> None:
     lab.start_pod("trainer", "watch-limit", annotations={"nvshare.com/gpu-memory-limit": "2Gi"})
     client = lab.until_client(
         "trainer",
-        # The pod is known at once, its container when kubelet has told its id.
+        # The pod is known at once, its container when kubelet has reported its id.
         lambda one: one.limits.memory_limit == 2 * GIB and one.container_name == "main",
     )
 
@@ -103,7 +103,7 @@ def test_a_pod_monitor_leads_to_the_programs_of_pods(lab: Lab) -> None:
         "client": str(client.id),
     }
     assert len(samples(text, "nvshare_gpu_info")) == 2
-    # The network of the cluster has metrics and nothing else.
+    # The network of the cluster reaches metrics and nothing else.
     assert get(pod["status"]["podIP"], port, "/v1/status")[0] == 404
 
 

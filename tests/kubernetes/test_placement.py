@@ -1,4 +1,4 @@
-"""Pods and GPUs: who goes where, as kubelet really does it."""
+"""Which pods get which GPUs, with the real kubelet."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ def gpu_of(lab: Lab, name: str) -> str:
 
 
 def spread(lab: Lab) -> dict[str, str]:
-    """Let four pods come at once; return the GPU of each."""
+    """Start four pods at once; return the GPU of each."""
     names = [f"pod-{number}" for number in range(4)]
     for name in names:
         lab.start_pod(name, *SLEEP)

@@ -28,7 +28,7 @@ from .prometheus import Prometheus, free_port, package, prometheus
 
 SECONDS = float(os.environ.get("NVSHARE_CHURN_SECONDS", "40"))
 GIB = 1 << 30
-# What takes ten minutes on a real machine takes seconds here.
+# Times of minutes on a real machine are seconds here.
 SHORTER = {"[15m]": "[10s]", "[10m]": "[20s]", "> 600": "> 0.5", "> 60": "> 3"}
 LIFETIME, EVERY = 4.0, 2.0
 
@@ -51,7 +51,7 @@ def port() -> int:
 
 @pytest.fixture
 def sharing(tmp_path: Path, port: int) -> Iterator[Sharing]:
-    """A node with two GPUs, and a daemon that tells metrics."""
+    """A node with two GPUs, and a daemon that serves metrics."""
     config = tmp_path / "config.toml"
     config.write_text(f'metrics_address = "127.0.0.1:{port}"\n[gpu]\nturn_seconds = 2\n')
     settings = Settings(speed=1.0, data="off")
@@ -76,7 +76,7 @@ def start_outside(sharing: Sharing) -> "subprocess.Popen[bytes]":
 
 
 def churn(sharing: Sharing, server: Prometheus) -> None:
-    """Have small programs come and go beside large ones; there are never more than are alive."""
+    """Have small programs come and go beside large ones; metrics show only those alive."""
     alive: list[tuple[float, subprocess.Popen[str]]] = []
     ends = time.monotonic() + SECONDS
     while time.monotonic() < ends:
@@ -86,7 +86,7 @@ def churn(sharing: Sharing, server: Prometheus) -> None:
             sharing.kill(process)
             alive.remove((end, process))
         time.sleep(EVERY)
-        # Two large ones, those that are to be alive, and one that may not have been scraped since.
+        # Two large programs, the live small ones, and ended ones from before the last scrape.
         assert len(server.query("nvshare_program_info")) <= 2 + len(alive) + 2
     for _, process in alive:
         sharing.kill(process)
@@ -107,7 +107,7 @@ def test_churn(sharing: Sharing, port: int, tmp_path: Path) -> None:
         try:
             large = [start(sharing, 10) for _ in range(2)]
             sharing.until_status(lambda now: sum(one.turns > 1 for one in now.clients) == 2)
-            # What cannot leave has to fit beside what has to be there.
+            # Memory that cannot leave has to fit beside memory that has to be there.
             stays = sharing.guest(Wishes(gpus="1", allocation="native"))
             assert stays.ask("gpu.init() or gpu.alloc(10 << 30)[0]") == 0
             refused = sharing.guest(Wishes(gpus="1", allocation="explicit"))
@@ -138,5 +138,5 @@ def test_churn(sharing: Sharing, port: int, tmp_path: Path) -> None:
         assert not stale
         gpus = server.query("nvshare_gpu_programs")
         assert [one["value"][1] for one in gpus] == ["0", "0"]
-        # Every scrape was one that Prometheus could read.
+        # Prometheus could read every scrape.
         assert not server.query("min_over_time(up[1h]) < 1")

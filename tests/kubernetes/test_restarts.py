@@ -1,4 +1,4 @@
-"""Kubelet, plugin and daemon come and go; pods run on, and nothing is forgotten."""
+"""Kubelet, plugin and daemon restart; pods run on, and nothing is forgotten."""
 
 import pytest
 
@@ -19,13 +19,13 @@ def start_pods(lab: Lab) -> None:
 
 
 def check_pods(lab: Lab) -> None:
-    """The programs are the ones from before, are limited, and a fourth goes where one is."""
+    """The same programs run, limits hold, and a fourth goes to the GPU with one program."""
     for number in range(3):
         client = lab.until_client(f"pod-{number}")
         assert client.limits == ClientLimits(memory_limit=(number + 1) * GIB)
         (container,) = lab.get("pod", f"pod-{number}")["status"]["containerStatuses"]
         assert container["restartCount"] == 0
-        # A program may have said that the daemon was away, and to the last has kept its limit.
+        # A program may have reported that the daemon was away, and still has its limit.
         lines = lab.logs(f"pod-{number}").splitlines()
         sizes = [line.split()[1] for line in lines if line[0].isdigit()]
         assert sizes[-1] == str((number + 1) * GIB)

@@ -1,4 +1,4 @@
-"""What tenants of a cluster may ask for, and who may; and what nvshare may do in the cluster."""
+"""The permissions of tenants in a cluster, and those of nvshare itself."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from .lab import KubectlError, Lab
 from .test_limits import CORE, GIB, MEMORY, PRIORITY, annotate, until_size
 
 ACCOUNT = "system:serviceaccount:nvshare:nvshare"
-# Both may do all that people may do in their namespace; the policy names one of them.
+# Both have full rights in their namespace; the policy names one of them.
 TENANT, OPERATOR = "mallory", "alice"
 ALLOCATION = "nvshare.com/gpu-allocation"
 RIGHTS = """
@@ -52,7 +52,7 @@ def values() -> dict[str, str]:
 
 
 def refused(lab: Lab, *arguments: str) -> str:
-    """Run kubectl, which has to be refused; return what it says."""
+    """Run kubectl, which has to be refused; return its message."""
     with pytest.raises(KubectlError) as caught:
         lab.kubectl(*arguments)
     return str(caught.value)
@@ -77,7 +77,7 @@ def test_nobody_raises_a_limit_beyond_the_ceiling_of_its_namespace(lab: Lab) -> 
     assert f'{MEMORY}: "9Gi" {said}: 6Gi is in force' in cuts()
     why = lab.in_daemon("nvshare", "why", "ambitious")
     assert "are set by the ceiling of namespace default" in why
-    # Below the ceiling everybody has what is asked for; and who asks for nothing has the ceiling.
+    # Below the ceiling a pod gets the limit that it asks for; if it asks for none, the ceiling.
     annotate(lab, "ambitious", f"{MEMORY}=2Gi")
     until_size(lab, "ambitious", 2 * GIB)
     annotate(lab, "ambitious", f"{MEMORY}-")
@@ -132,7 +132,7 @@ def test_only_those_who_are_named_may_annotate_pods(lab: Lab) -> None:
     patch = json.dumps({"metadata": {"annotations": {MEMORY: "3Gi"}}})
     status = ("patch", "pod", "shared", "--subresource=status", "--type=merge", f"--patch={patch}")
     assert "may not set" in refused(lab, *status, tenant)
-    # All else is theirs.
+    # Tenants may change everything else.
     lab.kubectl("annotate", "pod", "shared", "team=a", "nvshare.example.com/gpu-x=1", tenant)
     lab.kubectl("label", "pod", "shared", "team=a", tenant)
     lab.kubectl("annotate", "pod", "shared", "--overwrite", f"{MEMORY}=1Gi", operator)
@@ -170,7 +170,7 @@ def test_controllers_carry_out_what_those_have_written_who_may(lab: Lab) -> None
 
 
 def permitted(lab: Lab, account: str) -> set[str]:
-    """Return what an account may do with resources, as kubectl lists it, in all namespaces."""
+    """Return an account's rights to resources, as kubectl lists them, in all namespaces."""
     lines = lab.kubectl("auth", "can-i", "--list", f"--as={account}").splitlines()[1:]
     return {" ".join(line.split()) for line in lines if not line.startswith(" ")}
 

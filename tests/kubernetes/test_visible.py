@@ -1,6 +1,6 @@
-"""GPUs as real ones get into containers: from the plugin through kubelet and containerd.
+"""GPUs get into containers as real ones do: from the plugin through kubelet and containerd.
 
-What the NVIDIA container runtime would do with the variable is its own business.
+How the NVIDIA container runtime would treat the variable is not tested.
 """
 
 import base64
@@ -18,7 +18,7 @@ from .conftest import EMULATED
 from .lab import Lab
 
 SLEEP = ("sleep", "infinity")
-# What kubelet keeps for the case that it starts again.
+# The file that kubelet keeps for a restart.
 CHECKPOINT = Path("/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint")
 
 
@@ -53,7 +53,7 @@ def visible(lab: Lab, pod: str) -> list[str]:
 
 
 def allocated(lab: Lab, pod: str) -> ContainerAllocateResponse:
-    """Return what kubelet has heard from the plugin for a pod."""
+    """Return the plugin's answer to kubelet for a pod."""
     uid = lab.get("pod", pod)["metadata"]["uid"]
     entries = json.loads(CHECKPOINT.read_text())["Data"]["PodDeviceEntries"]
     (entry,) = [one for one in entries if one["PodUID"] == uid]
@@ -73,7 +73,7 @@ def test_a_container_is_told_the_gpus_that_it_may_see(lab: Lab) -> None:
 
 
 def describe_devices(uuids: list[str]) -> None:
-    """Describe GPUs as a vendor does: what a container gets that has them."""
+    """Describe GPUs as a vendor does: the changes to a container that has them."""
     CDI.mkdir(exist_ok=True)
     devices = []
     for index, uuid in enumerate(uuids):

@@ -1,4 +1,4 @@
-"""Real programs in pods, through the interposer that they were given without asking for it."""
+"""Real programs in pods, under the interposer that is injected into them."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ def add(name: str, iterations: int) -> tuple[str, ...]:
 
 
 def result(lab: Lab, pod: str) -> dict[str, float]:
-    """Wait for the end of a workload; return what it says of itself."""
+    """Wait for the end of a workload; return its report."""
     lab.until_phase(pod, "Succeeded", "Failed", seconds=240)
     output = lab.logs(pod)
     assert lab.phase(pod) == "Succeeded", output
@@ -35,7 +35,7 @@ def test_programs_that_fit_together_are_never_moved(lab: Lab) -> None:
     assert [(one.moved_out, one.moved_in) for one in clients] == [(0, 0)] * 4
     for name in names:
         assert result(lab, name)["iterations"] == 20000
-    # They compute all the time, and so may have had short turns; for memory there were none.
+    # They compute all the time, and so may have had slices. They had no turns for memory.
     assert {gpu.uuid: gpu.turn_changes for gpu in lab.status().devices} == before
 
 

@@ -1,6 +1,6 @@
-"""Watches the programs of pods from beside the daemon, where asking takes a millisecond.
+"""Watches the programs of pods from beside the daemon, where a question takes a millisecond.
 
-Through kubectl it can take longer than what is asked about, or than the program lives.
+Through kubectl it can take longer than the state in question lasts, or than the program lives.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ while missing and time.monotonic() < end:
 
 @dataclass(frozen=True)
 class Sighting:
-    """A program was seen to be as it was to be: on which GPU, and when.
+    """A program met its condition: on which GPU, and when.
 
     The nanoseconds are those of CLOCK_MONOTONIC, which all processes of a machine share.
     """
@@ -42,7 +42,7 @@ def watching(
 ) -> Iterator[dict[str, Sighting]]:
     """Note when the program of each pod first meets a condition: Python, about a client ``one``.
 
-    What was seen is known at the end. Pods may come, and programs end, in between.
+    The results are known at the end. Pods may come, and programs end, in between.
     """
     names = [f"{NAMESPACE}/{pod}" for pod in pods]
     command = lab.command_in_daemon("python", "-c", _SCRIPT, str(seconds), condition, *names)

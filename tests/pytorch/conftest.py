@@ -38,7 +38,7 @@ Start: TypeAlias = Callable[..., "subprocess.Popen[str]"]
 
 
 def pytest_configure() -> None:
-    """Say at once what is missing."""
+    """Report missing requirements at once."""
     if OBSTACLE in os.environ:
         return
     for version in VERSIONS:
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def make_node() -> Iterator[MakeNode]:
-    """Make nodes that go when the test ends."""
+    """Make nodes that are removed when the test ends."""
     with ExitStack() as stack:
 
         def make(gpus: str = "2xt4", speed: float = 20, data: Data = "on") -> Node:
@@ -80,7 +80,7 @@ def start() -> Iterator[Start]:
             version: str = NEWEST,
             environment: Mapping[str, str] | None = None,
         ) -> "subprocess.Popen[str]":
-            # The workloads fill gigabytes on the CPU first: in huge pages that is soon done.
+            # The workloads fill gigabytes on the CPU first: huge pages make that fast.
             inherited = {**os.environ, "PYTHONUNBUFFERED": "1", "THP_MEM_ALLOC_ENABLE": "1"}
             process = subprocess.Popen(
                 [*launcher, python(version), program, *arguments],
@@ -102,10 +102,10 @@ def start() -> Iterator[Start]:
 
 
 def finish(process: "subprocess.Popen[str]", warning: str = "") -> tuple[str, str]:
-    """Wait for a program to end well; return what it printed, and what it said on the side.
+    """Wait for a program to succeed; return its output and its errors without nvshare's warnings.
 
-    The emulated libraries say there what they do not implement, and nvshare what it warns of: only
-    of what ``warning`` matches, and of each kind once.
+    On standard error, the emulated libraries name functions that they do not implement, and nvshare
+    may print warnings: only those that ``warning`` matches, and each kind once.
     """
     output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors + output

@@ -1,7 +1,7 @@
 """A driver that counts the calls it gets, and passes them on to the emulated one.
 
-Made of the list of the emulated driver's functions: one jump per function, which leaves registers
-and stack as they are, so that no parameter list is needed. For x86-64.
+It is made from the list of the emulated driver's functions: one jump per function, which leaves
+registers and stack as they are, so that no parameter list is needed. For x86-64.
 """
 
 import subprocess

@@ -1,7 +1,7 @@
 """Environments with PyTorch in them: several GB each, kept in the user's cache, one per version.
 
-Started as a program, it makes those that are missing, and says where they are and how to get rid of
-them; with --list it only says.
+Started as a program, it makes missing environments, and prints where they are and how to remove
+them; with --list it only prints.
 """
 
 import argparse
@@ -16,13 +16,13 @@ HERE = Path(__file__).parent
 # The newest on PyPI, and the last one there that was built for CUDA 12.
 NEWEST, CUDA_12 = "2.15.0", "2.9.1"
 VERSIONS = (NEWEST, CUDA_12)
-# What an environment takes when it is done, and while pip unpacks the largest of its wheels.
+# The size of a finished environment, plus room for pip to unpack the largest of its wheels.
 NEEDED = {NEWEST: 6 << 30, CUDA_12: 8 << 30}
 _COMPLETE = "complete"
 
 
 class ImpossibleError(Exception):
-    """PyTorch cannot be had on this machine, and why."""
+    """PyTorch cannot be installed on this machine; the message says why."""
 
 
 def cache() -> Path:
@@ -49,7 +49,7 @@ def make(version: str) -> None:
     place = folder(version)
     place.parent.mkdir(parents=True, exist_ok=True)
     with Path(f"{place}.lock").open("w") as lock:
-        # Of two who come at once, one makes it.
+        # Of two processes that come at once, one makes it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (place / _COMPLETE).exists():
             return
@@ -79,7 +79,7 @@ def _install(version: str, place: Path) -> None:
 
 
 def main() -> None:
-    """Make environments, or tell of them."""
+    """Make environments, or list them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true")
     if not parser.parse_args().list:

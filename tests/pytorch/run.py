@@ -2,8 +2,8 @@
 
     python -m tests.pytorch.run [--where-possible] [ARGUMENTS OF PYTEST]
 
-Makes the environments that are missing first. Where that cannot be done, that is an error; with
---where-possible every test is skipped, and pytest says so and why.
+Makes missing environments first. It is an error if that is impossible. With --where-possible every
+test is skipped instead, and pytest says so and why.
 """
 
 import os

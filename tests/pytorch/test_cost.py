@@ -1,4 +1,4 @@
-"""What nvshare costs a PyTorch program that does nothing but launch."""
+"""The cost of nvshare for a PyTorch program that does nothing but launch."""
 
 import subprocess
 from pathlib import Path
@@ -17,7 +17,7 @@ LAUNCHES = 20_000
 ROUND, ROUNDS = 1_000, 100
 MOST_PAIRS = 10
 
-# What the interposer does itself when it meets a GPU, and when it has memory to move: the few bytes
+# Calls of the interposer itself when it first uses a GPU, and when it moves memory: the few bytes
 # that were allocated before the first turn, and count as away.
 SELDOM = {
     "cuCtxGetDevice",
@@ -35,8 +35,8 @@ SELDOM = {
     "cuStreamCreate",
     "cuStreamDestroy_v2",
 }
-# What it does once in a hundred launches or so: it looks after the work in flight, and at the
-# memory that a kernel uses.
+# Its calls once in about a hundred launches: it checks the work in flight, and the memory that a
+# kernel uses.
 NOW_AND_THEN = {
     "cuCtxGetCurrent",
     "cuEventQuery",
@@ -80,7 +80,7 @@ def test_no_more_calls_than_without_apart_from_our_own(
     assert all(more.get(name, 0) < 50 for name in SELDOM)
     assert all(more.get(name, 0) < 0.05 * LAUNCHES for name in NOW_AND_THEN)
     assert sum(more.values()) < 0.01 * sum(bare.values())
-    # What the program asked for, it got: no call went missing.
+    # Every call of the program reached the driver.
     missing = {name for name in bare if shared.get(name, 0) < bare[name]}
     assert missing <= {"cuMemAlloc_v2"}
 
@@ -95,9 +95,9 @@ def best_round(process: "subprocess.Popen[str]") -> float:
 def test_a_hundred_thousand_additions_cost_no_more_than_one_percent(
     make_node: MakeNode, start: Start
 ) -> None:
-    # The driver answers at once, so that the additions cost as little as they can. Where a process
-    # happens to lie in memory makes it 2 % faster or slower for all its life, more than we cost: so
-    # several of each kind, in turns, and the best round of all counts.
+    # The driver answers at once, so that the additions cost as little as possible. The placement of
+    # a process in memory makes it 2 % faster or slower for its whole life, more than our cost. So
+    # several of each kind run in turns, and the best round of all counts.
     off = {"NVSHARE_EMULATOR_MODEL": "off"}
     bare = shared = float("inf")
     for number in range(MOST_PAIRS):

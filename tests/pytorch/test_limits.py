@@ -41,7 +41,7 @@ def test_a_second_tensor_over_the_limit(make_node: MakeNode, start: Start) -> No
     assert refused.startswith("CUDA out of memory. Tried to allocate 748.00 MiB. ")
     assert "GPU 0 has a total capacity of 1024.00 MiB of which 276.00 MiB is free" in refused
     assert memory == "free 276 of 1024"
-    # It lives on, and gets what there is.
+    # It lives on, and gets the available memory.
     assert ask(process, 200) == ("allocated 948", "free 76 of 1024")
 
     set_limit(node, process.pid, "2Gi")

@@ -41,9 +41,9 @@ def check(
     environment: Mapping[str, str] | None = None,
     warning: str = "",
 ) -> list[str]:
-    """Run a program in several ways at the same time; return what went to standard error.
+    """Run a program in several ways at the same time; return the rest of standard error.
 
-    ``warning``: what nvshare says there, and nobody else.
+    ``warning`` matches nvshare's permitted warnings there, which are left out.
     """
     path = HERE / "programs" / f"{program}.py"
     started = [
@@ -71,7 +71,7 @@ def test_running_out_of_memory_and_going_on(
     assert said == ["", "", ""]
 
 
-# PyTorch itself warns here of what a T4 cannot do, and of the memory that it does not get.
+# PyTorch itself warns here of features that a T4 lacks, and of memory that it does not get.
 @pytest.mark.parametrize("allocator", ["expandable_segments:True", "backend:cudaMallocAsync"])
 def test_other_allocators(make_node: MakeNode, start: Start, allocator: str) -> None:
     environment = {"PYTORCH_ALLOC_CONF": allocator}

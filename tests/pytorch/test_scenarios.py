@@ -1,7 +1,7 @@
-"""Scenarios with PyTorch programs that share emulated T4s, and what sharing may cost.
+"""Scenarios with PyTorch programs that share emulated T4s, and the permitted cost of sharing.
 
-The programs are shorter than those of the benchmark (docs/pytorch.md has the figures of the whole
-ones). A run that a busy machine has disturbed is tried again.
+The programs are shorter than those of the benchmark (docs/pytorch.md has the figures of the full
+ones). A run that a busy machine has disturbed is repeated.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def programs(memory: str = "plain") -> TorchPrograms:
 
 
 def shortened(name: str, part: float) -> Scenario:
-    """Return a known scenario of whose iterations only a part is left."""
+    """Return a known scenario with only a part of its iterations."""
     told = load_known(name)
     programs = tuple(_shortened(program, part) for program in told.program)
     return told.model_copy(update={"program": programs})
@@ -77,7 +77,7 @@ def slowest(figures: Figures) -> float:
 
 
 def test_four_that_do_not_fit_take_turns() -> None:
-    # Of half as long a run, what it takes to come to the first turn is twice as large a part.
+    # In a run of half the length, the time before the first turn is twice as large a part.
     line = played(shortened("T2a", 0.5), lambda figures: (figures.ratio or 9) <= 1.05)
     assert line["turn_changes"] >= 4
     assert line["moved_in"] > 20e9
@@ -85,7 +85,7 @@ def test_four_that_do_not_fit_take_turns() -> None:
 
 @pytest.mark.parametrize("memory", ["pool", "handles"])
 def test_two_whose_memory_cannot_be_managed_take_turns_explicitly(memory: str) -> None:
-    """Else the second one is refused: the memory of pools, and of expandable segments, would stay.
+    """Without it the second program is refused: memory of pools and expandable segments would stay.
 
     Such a segment of 12 GB is 600 handles, each of which could be exported.
     """
@@ -105,7 +105,7 @@ def test_four_that_fit_and_compute_all_the_time_take_short_turns() -> None:
 
 
 def test_those_that_rest_most_of_the_time_do_not_notice_each_other() -> None:
-    # The rate, and not the time: six that start at once on a few processors take longer to do so.
+    # The rate, and not the time: six programs that start at once on few processors start slowly.
     told = shortened("T6", 0.25)
     single = told.program[0].model_copy(update={"count": 1})
     alone = once(told.model_copy(update={"gpus": "t4", "program": (single,)}), managed=False)

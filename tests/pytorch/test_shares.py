@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(900)
 TRIES = 3
 # Percentage points of a GPU.
 TOLERANCE = 2.0
-# Who computes all the time is known after some seconds; then so long is measured. Real ones.
+# In real seconds: until the daemon knows which programs compute all the time, then the measurement.
 WARM_UP_S = 8.0
 MEASURED_S = 8.0
 
@@ -29,7 +29,7 @@ def clock_and_use(node: Node, pids: list[int]) -> tuple[int, list[int]]:
 
 
 def got(node: Node, programs: "list[subprocess.Popen[str]]") -> list[float]:
-    """Wait for everybody to compute, and return what each has got of its GPU since, in percent."""
+    """Wait until all programs compute; return each one's part of its GPU since, in percent."""
     pids = [program.pid for program in programs]
     while not all(clock_and_use(node, pids)[1]):
         assert [program.poll() for program in programs] == [None] * len(programs)

@@ -1,7 +1,7 @@
 """The workloads, as they are, at the speeds that were measured on a T4.
 
-A busy machine can only make them slower: they come before other processes where the user may say
-so, and the best of several looks counts.
+A busy machine can only make them slower. So they run ahead of other processes where the user is
+allowed to do that, and the best of several samples counts.
 """
 
 import re
@@ -24,7 +24,7 @@ SPEED = 20
 # Iterations per second on a T4, and kernels per iteration: PyTorch cuts the large arrays in two.
 ADD, ADD_KERNELS = 25.83, 2
 SMALL, SMALL_KERNELS = 103.6, 1
-# Until its queue is full a program launches as fast as it can, and tqdm forgets that slowly.
+# A program launches as fast as it can until its queue is full, and tqdm's average forgets slowly.
 AFTER_START = 3000
 WINDOW_S = 20
 LOOKS = 20
@@ -72,7 +72,7 @@ def best_rates(
 
 
 def shown_rates(log: str) -> list[float]:
-    """What tqdm has shown from line to line, towards the end but not at it."""
+    """The rates between lines of tqdm, towards the end but not at it."""
     shown = re.findall(r"(\d+)/\d+ \[[^,]*, +([\d.]+)it/s\]", log)
     return [float(rate) for count, rate in shown[:-1] if int(count) > AFTER_START]
 
@@ -85,7 +85,7 @@ def shown_rates(log: str) -> list[float]:
 def test_the_rate_that_tqdm_shows(
     make_node: MakeNode, start: Start, launcher: tuple[str, ...], allocator: str
 ) -> None:
-    """It does not depend on how the memory was allocated that an addition is about."""
+    """The rate does not depend on how the memory of an addition was allocated."""
     environment = {"PYTORCH_ALLOC_CONF": allocator}
     program = WORKLOADS / "pytorch_add.py"
     wanted = pytest.approx(ADD, rel=0.03)

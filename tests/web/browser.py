@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-# For what takes a second or two on a machine with nothing else to do.
+# Seconds for steps that take one or two on a machine with nothing else to do.
 PATIENCE = 30.0
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
@@ -39,7 +39,7 @@ class Browser:
         self.driver.quit()
 
     def shape(self, width: int, height: int, theme: Literal["light", "dark"] = "light") -> None:
-        """Have another size, and another wish for colours."""
+        """Set another size, and another preference for colours."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self._command("Emulation.setDeviceMetricsOverride", size)
         wish = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
@@ -49,7 +49,7 @@ class Browser:
         self.driver.execute_cdp_cmd(name, values)
 
     def open(self, url: str) -> None:
-        """Go there, also if it is only another place on the same page."""
+        """Load this URL anew, even if only its fragment has changed."""
         self.driver.get("about:blank")
         self.driver.get(url)
 
@@ -58,11 +58,11 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def find(self, selector: str) -> WebElement:
-        """Return an element that is seen, when there is one."""
+        """Wait for a visible element; return it."""
         return self.until(lambda: self._seen(selector), f"no {selector} is seen")
 
     def is_seen(self, selector: str) -> bool:
-        """Whether there is such an element to be seen."""
+        """Whether such an element is visible."""
         return self._seen(selector) is not None
 
     def _seen(self, selector: str) -> WebElement | None:
@@ -78,7 +78,7 @@ class Browser:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def text(self, selector: str = "body") -> str:
-        """Return what a person reads there."""
+        """Return the visible text of an element."""
         return str(self.find(selector).text)
 
     @property
@@ -87,12 +87,12 @@ class Browser:
         return self.driver.switch_to.active_element
 
     def complaints(self) -> list[str]:
-        """Return what the browser has found wrong since the last time."""
+        """Return the browser's complaints since the last call."""
         logged = self.driver.get_log("browser")
         return [entry["message"] for entry in logged if entry["level"] == "SEVERE"]
 
     def until(self, look: Callable[[], Seen | None], otherwise: str = "it never was so") -> Seen:
-        """Look until there is something."""
+        """Poll until there is a result."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:

@@ -1,4 +1,4 @@
-"""`nvshare web` before a daemon on an emulated node, and a browser before that."""
+"""`nvshare web` in front of a daemon on an emulated node, and a browser in front of that."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def start_kernels(sharing: Sharing, *options: str) -> None:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start `nvshare web`; return the URL that it prints. It ends with the test, and well."""
+    """Start `nvshare web`; return the URL that it prints. It ends with the test, without error."""
     with ExitStack() as stack:
 
         def start(sharing: Sharing, *options: str, address: str = "127.0.0.1:0") -> str:
@@ -77,7 +77,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 @pytest.fixture
 def browser(tmp_path: Path) -> "Iterator[Browser]":
-    """A browser that has nothing to complain of."""
+    """A browser that must log no errors."""
     from .browser import Browser
 
     browser = Browser(tmp_path / "profile")

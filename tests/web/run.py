@@ -1,9 +1,10 @@
-"""``make test-web``: the web page in a real browser, before a real daemon with real programs.
+"""``make test-web``: the web page in a real browser, with a real daemon and real programs.
 
     python -m tests.web.run [--where-possible] [ARGUMENTS OF PYTEST]
 
-Installs what is missing first: Chromium from Debian (root), Selenium from PyPI. Where that cannot
-be done, that is an error; with --where-possible every test is skipped, and pytest says so and why.
+Installs missing requirements first: Chromium from Debian (root), Selenium from PyPI. It is an error
+if that is impossible. With --where-possible every test is skipped instead, and pytest says so and
+why.
 """
 
 import importlib.util
@@ -24,7 +25,7 @@ OBSTACLE = "TEST_WEB_OBSTACLE"
 
 
 class ImpossibleError(Exception):
-    """There can be no browser on this machine, and why."""
+    """There can be no browser on this machine; the message says why."""
 
 
 def main() -> int:
@@ -41,14 +42,14 @@ def main() -> int:
 
 
 def prepare() -> None:
-    """Install the browser, and what drives it."""
+    """Install the browser and its driver."""
     if missing := [package for name, package in _NEEDED.items() if shutil.which(name) is None]:
         if os.getuid() != 0 or shutil.which("apt-get") is None:
             raise ImpossibleError(
                 f"there is no {' '.join(missing)} here, and only root can install it with apt-get"
             )
         print(f"installing {' '.join(missing)}", flush=True)
-        # Without a font that is known, there would be no letters.
+        # Without a known font, no text would be drawn.
         _run("apt-get", "update")
         _run(
             "apt-get", "install", "--yes", "--no-install-recommends", *missing, "fonts-dejavu-core"

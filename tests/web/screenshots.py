@@ -1,9 +1,9 @@
-"""Draws docs/images: the page before a staged daemon, in light and dark colours, and on a phone.
+"""Draws docs/images: the page of a staged daemon, in light and dark colours, and on a phone.
 
 python -m tests.web.screenshots [SECONDS]
 
-SECONDS is how long programs run before they are looked at (default: 290). Needs what `make
-test-web` installs, and Pillow, which makes the pictures small.
+SECONDS is how long programs run before the pictures are taken (default: 290). Needs the packages
+that `make test-web` installs, and Pillow, which makes the pictures small.
 """
 
 import os
@@ -29,8 +29,8 @@ from .browser import Browser
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 _LARGEST = 80_000
 _GIB = 1 << 30
-# What they are called, and what they do: a trainer and a larger model that do not fit together, a
-# notebook beside them; and two on the other GPU, one of which has a share.
+# Their names, and their work: a trainer and a larger model that do not fit together, a notebook
+# beside them; and two programs on the other GPU, one of which has a share.
 PROGRAMS = {
     "train-resnet": ("--kernel", "0.01", "--memory", str(9 * _GIB)),
     "finetune-llm": ("--kernel", "0.01", "--memory", str(8 * _GIB)),
@@ -46,7 +46,7 @@ NVSHARE = (sys.executable, "-m", "nvshare")
 
 
 def main(seconds: float) -> None:
-    """Stage, wait, and look three times."""
+    """Stage the programs, wait, and take three pictures."""
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stage(stack, scratch)

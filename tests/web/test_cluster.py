@@ -52,7 +52,7 @@ class PodSource:
 
 @contextmanager
 def cluster(sources: Mapping[str, PodSource], dead: str) -> Iterator[str]:
-    """Serve each node on an address of its own; give the URL of the first. ``dead`` is nobody's."""
+    """Serve each node on its own address; yield the first URL. Nothing listens on ``dead``."""
     token = make_token()
     sock = socket.create_server(("127.0.0.1", 0))
     port = sock.getsockname()[1]
@@ -103,7 +103,7 @@ def test_nodes_and_namespaces(share: Callable[..., Sharing], browser: "Browser")
         assert browser.run(PROGRAMS)[0].startswith("nlp/llama")
         browser.click("#namespaces button")
         browser.until(lambda: len(browser.run(PROGRAMS)) == 2)
-        # What is changed on another node is changed there, by way of this one.
+        # A change to another node is made there, by way of this one.
         browser.find("#node").send_keys("node-b")
         browser.until(lambda: len(browser.run(PROGRAMS)) == 1)
         browser.click("tr.program .change button")

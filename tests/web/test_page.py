@@ -49,7 +49,7 @@ def test_it_loads_without_an_error_and_the_timeline_moves(
         assert browser.run(PICTURE, picture) != first
     words = browser.find(".lane canvas").get_attribute("aria-label")
     assert re.search(r"\d+ % computing", words or "")
-    # The token is out of sight, and a page that is loaded again still has it, and the past.
+    # The token is out of sight, and a reloaded page still has it, and the history.
     assert browser.driver.current_url == url.partition("#")[0]
     browser.driver.refresh()
     assert NAME in browser.text("#rows")
@@ -79,7 +79,7 @@ def test_a_limit_that_is_changed_there_takes_effect(
     browser.until(lambda: "2.0 GiB, high" in browser.text("tr.program"))
     assert guest.ask(f"gpu.alloc({3 * GIB // 2})")[0] == 2  # out of memory
 
-    # What makes no sense is said in the daemon's words, and what was typed is still there.
+    # An invalid value is reported in the daemon's words, and the typed text is still there.
     browser.click("tr.program .change button")
     browser.find("#limit-compute").send_keys("400")
     browser.click("#limits-go")
@@ -158,7 +158,7 @@ def test_everything_can_be_done_with_keys(
     browser.until(lambda: "No program passes the filter" in browser.text("#programs"))
     browser.type(*[BACKSPACE] * len("nobody"))
     browser.find("tr.program")
-    # From the filter on, every stop is a thing that does something, and the program is one.
+    # From the filter on, every tab stop has a function, and the program is one of them.
     stops = []
     while "name" not in (browser.focus.get_attribute("class") or ""):
         browser.type(TAB)
@@ -174,7 +174,7 @@ def test_everything_can_be_done_with_keys(
     assert browser.focus.get_attribute("id") == "limit-memory"
     browser.type(ESCAPE)
     browser.until(lambda: not browser.is_seen("#limits"))
-    # Whoever looks on stands where they stood.
+    # The focus has not moved.
     assert browser.focus.text == "Change…"
 
 
@@ -196,7 +196,7 @@ ALL_SEEN = """
 return [...document.querySelectorAll(".lane canvas")].every((one) => /%/.test(one.ariaLabel));
 """
 LIGHT = "rgb(244, 245, 247)"
-# All words that are seen, with too little contrast against what is behind them (WCAG 2: 4.5).
+# All visible words with too little contrast against their background (WCAG 2: 4.5).
 CONTRAST = """
 const bright = (text) => {
   const [r, g, b] = text.match(/[0-9.]+/g).map(Number).map((v) => v / 255)

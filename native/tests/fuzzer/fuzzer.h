@@ -1,4 +1,4 @@
-/* What the parts of the fuzzer share. */
+/* Declarations that the parts of the fuzzer share. */
 #ifndef NVSHARE_TESTS_FUZZER_H
 #define NVSHARE_TESTS_FUZZER_H
 
@@ -37,7 +37,7 @@ struct fuzzer {
     pthread_t thread;
 };
 
-/* work.c: what is done with an item. Everything on it waits for what came before. */
+/* work.c: work on an item. Each piece of work waits for the earlier ones. */
 uint64_t next_random(struct fuzzer *f);
 bool chance(struct fuzzer *f, unsigned one_in);
 CUstream any_stream(struct fuzzer *f);
@@ -53,15 +53,15 @@ void copy_item(struct fuzzer *f, struct item *from);
 void copy_through_host(struct fuzzer *f, struct item *from);
 void ask_about(const struct item *item);
 
-/* A stream is busy for up to so long. */
+/* Keeps a stream busy for up to this long. */
 void keep_busy(struct fuzzer *f, CUstream stream, uint64_t microseconds);
 
-/* items.c: how items come and go, and what else is done with handles. */
+/* items.c: how items come and go, and other work with handles. */
 void make_item(struct fuzzer *f, struct item *item);
 void free_item(struct fuzzer *f, struct item *item);
 void use_handle(struct fuzzer *f, struct item *item);
 
-/* graphs.c: work that is captured, and done when its graph is launched. */
+/* graphs.c: captured work, done when its graph is launched. */
 void drop_graph(struct item *item);
 void use_graph(struct fuzzer *f, struct item *item);
 

@@ -24,7 +24,7 @@ static void capture(struct fuzzer *f, struct item *item) {
     DO(cuGraphDestroy(graph));
 }
 
-/* With a graph, it is used more often than made. */
+/* An existing graph is used more often than a new one is made. */
 void use_graph(struct fuzzer *f, struct item *item) {
     if (!item->graph || chance(f, 4)) {
         DO(cuEventSynchronize(item->used));

@@ -1,4 +1,4 @@
-/* How items come and go, in every way that there is. */
+/* How items come and go, in every possible way. */
 #include <unistd.h>
 
 #include "fuzzer.h"
@@ -66,7 +66,7 @@ static uint64_t size_for(struct fuzzer *f, enum kind kind) {
     return 1 + next_random(f) % (most / 8);
 }
 
-/* There is more to be done with handles than with the others. */
+/* Handles permit more operations than the others. */
 static enum kind any_kind(struct fuzzer *f) {
     unsigned kind = 1 + (unsigned)(next_random(f) % KINDS);
     return kind < KINDS ? (enum kind)kind : HANDLE;
@@ -117,7 +117,7 @@ void free_item(struct fuzzer *f, struct item *item) {
     item->kind = NONE;
 }
 
-/* As another process would: what is written by one handle is read by the other. */
+/* As in another process: data written by one handle is read by the other. */
 static void import_handle(struct item *item, int descriptor) {
     DO(cuMemImportFromShareableHandle(&item->imported, (void *)(uintptr_t)descriptor,
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));

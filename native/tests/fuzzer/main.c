@@ -1,12 +1,12 @@
-/* Does at random what programs do with memory, for as long as it is told: allocates in every way there is, frees, maps
- * aliases, exports and imports, captures graphs and replays them, copies, also through the host, all in several streams
- * with events between them, and plays with pools. Every second thread has a context of its own. What was written last is checked by kernels,
- * again and again.
+/* Makes random calls on memory, for a given time: allocates in every way, frees, maps aliases,
+ * exports and imports, captures graphs and replays them, copies, also through the host, all in
+ * several streams with events between them, and uses pools. Every second thread has a context of
+ * its own. Kernels check the last written data again and again.
  *
  *     fuzzer THREADS SECONDS SEED KERNELS.PTX
  *
- * Out of memory is a normal answer. Any other error, or a wrong byte, ends it with exit code 1 and a line that says
- * what. In the end everything is freed. */
+ * Out of memory is a normal answer. Any other error, or a wrong byte, ends it with exit code 1 and
+ * a line that describes it. In the end everything is freed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@ static CUmemoryPool any_pool(struct fuzzer *f) {
     return pool;
 }
 
-/* Few sizes, so that what was freed is used again. */
+/* Few sizes, so that freed memory is used again. */
 static uint64_t any_words(struct fuzzer *f) {
     static const uint64_t bytes[SIZES] = {4096, 300 << 10, 2 * MIB, 5 * MIB};
     return bytes[next_random(f) % SIZES] / 8;
@@ -62,7 +62,8 @@ static void set_threshold(struct fuzzer *f) {
     DO(cuMemPoolSetAttribute(any_pool(f), CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
 }
 
-/* The pool is this thread's, so that nobody changes it between two questions. What it has given is in use. */
+/* The pool is this thread's own, so that it does not change between two queries. Its allocations
+ * are in use. */
 static void ask(struct fuzzer *f) {
     cuuint64_t used, reserved;
     DO(cuMemPoolGetAttribute(f->pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));

@@ -17,7 +17,7 @@ CUstream any_stream(struct fuzzer *f) {
     return f->streams[next_random(f) % STREAMS];
 }
 
-/* Work on an item: after all that came before on it, and before all that comes. */
+/* Work on an item: after all earlier work on it, and before all later work. */
 CUstream begin(struct fuzzer *f, const struct item *item) {
     CUstream stream = any_stream(f);
     DO(cuStreamWaitEvent(stream, item->used, 0));
@@ -54,7 +54,7 @@ void check_item(struct fuzzer *f, struct item *item) {
     end(item, stream);
 }
 
-/* Everything that was checked so far was right. */
+/* All checks so far have succeeded. */
 void see(struct fuzzer *f) {
     uint64_t wrong = 0;
     for (int i = 0; i < STREAMS; i++)
@@ -78,7 +78,7 @@ void copy_item(struct fuzzer *f, struct item *from) {
     end(to, stream);
 }
 
-/* By memory that is not page-locked: the driver copies it piece by piece, while the call lasts. */
+/* Through memory that is not page-locked: the driver copies it piece by piece during the call. */
 void copy_through_host(struct fuzzer *f, struct item *from) {
     struct item *to = &f->items[next_random(f) % ITEMS];
     if (to->kind == NONE || to->words > from->words)

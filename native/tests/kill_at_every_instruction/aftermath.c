@@ -1,4 +1,4 @@
-/* What must be so after a death. */
+/* The conditions that must hold after a death. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ static void check_memory(const struct node *node) {
         check(!node->slots[s].in_use, "the slot of a dead process is not back");
 }
 
-/* What the survivor had queued comes to its end. */
+/* The survivor's queued work completes. */
 static void check_survivors_work(struct node *node) {
     const struct queue *queue = &node->slots[SURVIVOR].queues[0];
     engine_advance(node, later(node));
@@ -79,9 +79,9 @@ static void check_newcomer(struct node *node) {
 }
 
 void check_all(struct node *node) {
-    alarm(10); /* a lock that nobody gives back must not hang the test */
+    alarm(10); /* a lock that is never released must not hang the test */
     node_lock(node);
-    check_difference(node); /* also before anybody knows who has died */
+    check_difference(node); /* also before the death is noticed */
     node_reap(node);
     check_difference(node);
     check_memory(node);

@@ -1,4 +1,4 @@
-/* What a process is killed over. */
+/* The changes during which a process is killed. */
 #include <string.h>
 
 #include "kill.h"
@@ -34,8 +34,9 @@ static void change_plain(struct node *node, uint32_t index) {
     node_unlock(node);
 }
 
-/* What creating physical memory, mapping and releasing it change in the node, call by call (api/vmm.c, vmm_map.c,
- * process/pause.c): room for it, what the process has to give back, and how long the next such call has to wait. */
+/* The changes in the node by creating, mapping and releasing physical memory, call by call
+ * (api/vmm.c, vmm_map.c, process/pause.c): room for it, the memory that the process has to give
+ * back, and how long the next such call has to wait. */
 static void change_handle(struct node *node, uint32_t index) {
     struct room room;
     struct slot *slot = &node->slots[index];
@@ -110,7 +111,7 @@ static void change_prefetch_out(struct node *node, uint32_t index) {
     node_unlock(node);
 }
 
-/* Work of the survivor's, done by one who looks and dies over it. */
+/* The survivor's work, advanced by a process that reads the node and dies during that. */
 static void change_advance(struct node *node, uint32_t index) {
     (void)index;
     node_lock(node);

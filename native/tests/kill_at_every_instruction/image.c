@@ -1,4 +1,4 @@
-/* The parts of the node that changes reach, for comparing and for beginning anew. */
+/* The parts of the node that changes affect, for comparison and for a fresh start. */
 #include <stdlib.h>
 #include <string.h>
 

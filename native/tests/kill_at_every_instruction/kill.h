@@ -1,4 +1,4 @@
-/* What the parts of kill_at_every_instruction share. */
+/* Declarations that the parts of kill_at_every_instruction share. */
 #ifndef NVSHARE_TESTS_KILL_H
 #define NVSHARE_TESTS_KILL_H
 
@@ -22,24 +22,25 @@ enum {
 void fail(const char *what);
 void check(bool good, const char *what);
 
-/* processes.c: what the processes have and do. */
+/* processes.c: the processes and their actions. */
 void set_up_survivor(struct node *node);
 void set_up_process(struct node *node, uint32_t slot);
 void put_range(struct node *node, uint32_t slot, uint32_t first, uint32_t blocks, uint8_t location);
 void submit(struct node *node, uint32_t slot, uint8_t kind, uint8_t target);
 uint64_t later(const struct node *node);
 
-/* changes.c: what a process is killed over. `make` gets its slot and begins with the lock free. */
+/* changes.c: the changes during which a process is killed. `make` gets its slot and begins with the
+ * lock free. */
 struct change {
     const char *name;
     void (*make)(struct node *node, uint32_t slot);
     bool joins;          /* is itself the joining */
-    bool after_death;    /* of another process, which nobody has noticed yet */
+    bool after_death;    /* of another process, not yet noticed */
     bool lock_abandoned; /* by that other process */
 };
 const struct change *find_change(const char *name);
 
-/* image.c: the parts of the node that changes reach, for comparing and for beginning anew. */
+/* image.c: the parts of the node that changes affect, for comparison and for a fresh start. */
 enum { MAX_PARTS = 4 + WATCHED_SLOTS * 5, WATCHED_ENTRIES = 128 };
 
 struct image {
@@ -68,7 +69,7 @@ struct course *follow(struct node *node, const struct change *change);
 void kill_after(struct node *node, const struct change *change, const struct course *course,
                 uint32_t instructions);
 
-/* aftermath.c: what must be so after a death. */
+/* aftermath.c: the conditions that must hold after a death. */
 void check_all(struct node *node);
 
 #endif

@@ -1,15 +1,16 @@
-/* Kills a process at every instruction of one change to a node, and looks at what it leaves.
+/* Kills a process at every instruction of one change to a node, and checks the state it leaves.
  *
  *     kill_at_every_instruction CHANGE STRIDE      (NVSHARE_EMULATOR_NODE names a fresh node)
  *
- * The process is stepped through the change with ptrace, one instruction at a time. Of its own state
- * only two things outlive it: the node, and what the kernel makes of its list of robust mutexes. So
- * a process killed after an instruction that changed neither leaves what one killed before it leaves.
- * A first run notes the instructions that did change something; then, for each of these and for every
- * STRIDE-th besides, a process is taken to that point from the same beginning and killed.
+ * The process is stepped through the change with ptrace, one instruction at a time. Of its own
+ * state only two things outlive it: the node, and the kernel's handling of its list of robust
+ * mutexes. So a process killed after an instruction that changed neither leaves the same state as
+ * one killed before it. A first run records the instructions that did change something. Then, for
+ * each of these and for every STRIDE-th besides, a process is taken to that point from the same
+ * beginning and killed.
  *
- * Time stands still, or a change would not take the same course each time. Where it needs some, it
- * makes it go on itself. */
+ * Time stands still, or a change would not take the same course each time. A change that needs time
+ * advances it itself. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return 0;
 }
 
-/* One that joins, is set up and dies, perhaps with the lock in its hand. */
+/* A process that joins, is set up and dies, perhaps while it holds the lock. */
 static void leave_a_dead_process(struct node *node, bool with_lock) {
     int status;
     pid_t pid = begin_process();

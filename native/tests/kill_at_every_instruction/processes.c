@@ -36,7 +36,7 @@ void submit(struct node *node, uint32_t index, uint8_t kind, uint8_t target) {
     engine_submit(node, index, 0, &operation, &reference);
 }
 
-/* What every process but the survivor has before the change. */
+/* The state of every process but the survivor before the change. */
 void set_up_process(struct node *node, uint32_t index) {
     struct room room;
     node_lock(node);

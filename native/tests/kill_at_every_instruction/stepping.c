@@ -24,7 +24,7 @@ void reach(pid_t pid, int *status) {
     check(waitpid(pid, status, 0) == pid, "cannot wait for a process");
 }
 
-/* One that stops before the change and after it. */
+/* A process that stops before the change and after it. */
 static pid_t begin_change(struct node *node, const struct change *change) {
     int status;
     pid_t pid = begin_process();
@@ -49,7 +49,7 @@ static pid_t begin_change(struct node *node, const struct change *change) {
     return pid;
 }
 
-/* Returns false when the process has come to the end of the change. */
+/* Returns false when the process has reached the end of the change. */
 static bool step(pid_t pid) {
     int status;
     check(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0, "cannot step a process");
@@ -71,7 +71,7 @@ static uint64_t where(pid_t pid) {
     return registers.rip;
 }
 
-/* Lets the process run until it comes to an address. Returns false if it does not. */
+/* Lets the process run until it reaches an address. Returns false if it does not. */
 static bool run_to(pid_t pid, uint64_t address) {
     int status;
     long code = ptrace(PTRACE_PEEKTEXT, pid, address, NULL);
@@ -89,7 +89,7 @@ static bool run_to(pid_t pid, uint64_t address) {
     return ptrace(PTRACE_POKETEXT, pid, address, code) == 0;
 }
 
-/* The same, and passes it so many times first. */
+/* The same, after passing the address so many times. */
 static bool run_past(pid_t pid, uint64_t address, uint32_t times) {
     bool there = run_to(pid, address);
     for (uint32_t i = 0; i < times && there; i++)
@@ -97,8 +97,8 @@ static bool run_past(pid_t pid, uint64_t address, uint32_t times) {
     return there;
 }
 #else
-/* Elsewhere every instruction is stepped over, which is slower and just as good: with one address
- * for all, running is never shorter. */
+/* On other machines every instruction is stepped over, which is slower and just as good: with one
+ * address for all, running is never shorter. */
 static uint64_t where(pid_t pid) {
     (void)pid;
     return 0;
@@ -139,7 +139,7 @@ static uint32_t times_passed(const struct course *course, uint32_t at) {
     return 0;
 }
 
-/* The first run: what the instructions are, and which of them leave a trace. */
+/* The first run: records the instructions, and which of them leave a trace. */
 struct course *follow(struct node *node, const struct change *change) {
     struct course *course = calloc(1, sizeof *course);
     check(course, "no memory");
@@ -163,7 +163,7 @@ struct course *follow(struct node *node, const struct change *change) {
     return course;
 }
 
-/* From where on it is quickest to step: running to an address means a stop at each passage. */
+/* The point from which stepping is fastest: running to an address stops at each passage. */
 static uint32_t waypoint(const struct course *course, uint32_t instructions) {
     uint32_t best = 0, best_stops = instructions;
     for (uint32_t at = 1; at <= instructions; at++) {

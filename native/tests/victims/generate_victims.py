@@ -1,7 +1,7 @@
-"""Write a driver that records what it is asked, and a victim per hook that asks it.
+"""Write a driver that records its calls, and a victim per hook that calls it.
 
     recorder_{cuda,nvml}.c  every hooked function: notes its arguments, returns a number of its own
-    victims.c               calls each through a pointer, and compares what was noted
+    victims.c               calls each through a pointer, and checks the recorded arguments
     linked.c                the pointers, as the linker finds them
     {cuda,nvml}.map         versions for the recorder's symbols
 
@@ -53,7 +53,7 @@ def parameter_names(function: Function) -> list[str]:
 
 
 def noted_names(hook: hook_list.Hook) -> list[str]:
-    """The names of the parameters that come to the driver as they are."""
+    """The names of the parameters that reach the driver unchanged."""
     names = parameter_names(hook.function)
     return [name for name in names if hook.kind != "function" or name not in REPLACED]
 
@@ -61,7 +61,7 @@ def noted_names(hook: hook_list.Hook) -> list[str]:
 def recorder(
     hooks: list[hook_list.Hook], results: dict[str, int], entries: list[str] | None = None
 ) -> str:
-    """Definitions that note their arguments. What the interposer needs to live is in recorder.c."""
+    """Definitions that record their arguments. recorder.c has those that the interposer needs."""
     bodies = [
         RECORDED.format(
             prototype=hook.function.prototype,

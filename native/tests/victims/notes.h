@@ -1,4 +1,4 @@
-/* What was asked, as text: the name of a function and the bytes of its arguments. */
+/* Recorded calls, as text: the name of a function and the bytes of its arguments. */
 #ifndef VICTIMS_NOTES_H
 #define VICTIMS_NOTES_H
 

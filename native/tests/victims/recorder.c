@@ -1,5 +1,5 @@
-/* The notes of a recorder, and what the interposer asks for its own sake: a context on one GPU without
- * managed memory, so that allocations are passed on as they are. */
+/* The notes of a recorder, and the answers that the interposer itself needs: a context on one GPU
+ * without managed memory, so that allocations are passed on unchanged. */
 #include "recorder.h"
 
 enum { NOTES_MAX = 16 };
@@ -19,7 +19,7 @@ void record_begin(const char *name) {
 #define RECORDER_FIND recorder_find_cuda
 #endif
 
-/* How often exactly this was asked since the last time; the notes are thrown away. */
+/* How often exactly this call was made since the last time; the notes are thrown away. */
 int RECORDER_FIND(const char *text) {
     int found = 0;
     for (int i = 0; i < count && i < NOTES_MAX; i++)

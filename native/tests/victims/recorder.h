@@ -1,4 +1,4 @@
-/* A driver that does nothing but note what it is asked. */
+/* A driver that only records its calls. */
 #ifndef VICTIMS_RECORDER_H
 #define VICTIMS_RECORDER_H
 
@@ -13,7 +13,7 @@
 void record_begin(const char *name);
 extern struct note *recorder_now;
 
-/* What cuGetProcAddress has to offer. */
+/* The functions that cuGetProcAddress offers. */
 struct recorder_entry {
     const char *name;
     int version, per_thread;

@@ -36,7 +36,7 @@ int check(const char *name, int result, int wanted) {
     return 0;
 }
 
-/* In whose code a function is. */
+/* The library that contains a function. */
 static int is_wrapper(void *function) {
     Dl_info info;
     return dladdr(function, &info) && strstr(info.dli_fname, "libnvshare.so");

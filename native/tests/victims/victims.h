@@ -1,4 +1,4 @@
-/* A victim per hook: it calls a function with arguments of its own making, and looks at what arrived. */
+/* A victim per hook: it calls a function with arguments of its own, and checks what arrived. */
 #ifndef VICTIMS_VICTIMS_H
 #define VICTIMS_VICTIMS_H
 
@@ -32,8 +32,8 @@ void expect_begin(const char *name);
 extern struct note expected;
 int check(const char *name, int result, int wanted);
 
-/* An argument that nobody else would come up with. Pointers lead to a page of zeros, since some wrappers
- * look behind them. */
+/* An argument that does not occur otherwise. Pointers lead to a page of zeros, since some wrappers
+ * follow them. */
 extern char victim_page[64][256];
 #define FILL(argument, index)                                                                      \
     do {                                                                                           \
@@ -50,7 +50,7 @@ extern char victim_page[64][256];
 #define IS_POINTER(argument) (__builtin_classify_type(argument) == 5)
 #define NOTE(argument)       note_bytes(&expected, &argument, sizeof argument)
 
-/* Looks every function up in one way, calls it, prints what went wrong and how many were called. */
+/* Looks up every function in one way, calls it, and prints errors and the number of calls. */
 int victims_run(const char *loader, void *(*find)(const struct victim *victim));
 
 #endif

@@ -1,7 +1,7 @@
-"""The faults of a plan, done to a stage. Each runs in a thread of its own, and puts things right.
+"""The faults of a plan, done to a stage. Each runs in a thread of its own, and undoes itself.
 
-Each says what may be seen of it, and for how long afterwards (excuses.py). What may not be seen of
-any of them is a wrong byte, an error that none of them explains, or a program that does not go on.
+Each declares its permitted effects, and for how long afterwards (excuses.py). No fault permits a
+wrong byte, an error that no fault explains, or a program that does not go on.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ FAULTS: dict[str, Do] = {
 
 
 def possible(stage: Stage) -> list[str]:
-    """Return the kinds that can be had here."""
+    """Return the kinds that are possible here."""
     missing = set() if has_mounts() else machine.NEED_MOUNTS
     if stage.supervisor.cgroup is None:
         missing = missing | machine.NEED_CGROUPS

@@ -1,4 +1,4 @@
-"""Faults of the daemon, and of the sockets and descriptors that it has."""
+"""Faults of the daemon, and of its sockets and descriptors."""
 
 import resource
 import signal
@@ -13,9 +13,9 @@ from ..plan import Fault
 from ..processes import descriptors
 from ..stage import SILENCE, Stage
 
-# Until everybody is back, with a new daemon or the old one.
+# Until every program is back, with a new daemon or the old one.
 _COMING_BACK = 3.0
-# A context is tried for 5 s where nobody makes room for it (docs/explicit.md).
+# A context is tried for 5 s while no room is made for it (docs/explicit.md).
 _REFUSALS = 6.0
 # Until all are with a daemon of another version. Other faults may be in the way.
 _PATIENCE = 60.0
@@ -32,7 +32,7 @@ def kill(stage: Stage, fault: Fault) -> None:
 
 
 def end(stage: Stage, fault: Fault) -> None:
-    """The daemon is told to end, as for a new version of it; the next one comes soon."""
+    """The daemon is ended as for a new version of it; the next one comes soon."""
     with without_daemon(stage):
         stage.supervisor.kill(fault.seconds, signal.SIGTERM)
         time.sleep(fault.seconds)
@@ -40,9 +40,9 @@ def end(stage: Stage, fault: Fault) -> None:
 
 
 def upgrade(stage: Stage, fault: Fault) -> None:
-    """A daemon of another version takes over, and later the one of today does again.
+    """A daemon of another version takes over, and later one of the present version again.
 
-    In between everybody has to be with it, and to get on as ever.
+    In between every program has to connect to it and make progress as ever.
     """
     with without_daemon(stage):
         _take_over(stage, fault.value)
@@ -73,7 +73,7 @@ def _until_all_are_known(stage: Stage, version: str) -> None:
 
 
 def stop(stage: Stage, fault: Fault) -> None:
-    """The daemon is stopped, and goes on later. Whoever waits goes on without it."""
+    """The daemon is stopped, and goes on later. Waiting programs go on without it."""
     with without_daemon(stage):
         stage.supervisor.send(signal.SIGSTOP)
         time.sleep(fault.seconds)
@@ -81,13 +81,13 @@ def stop(stage: Stage, fault: Fault) -> None:
 
 
 def reload(stage: Stage, fault: Fault) -> None:
-    """The configuration is read again; what was changed since is forgotten."""
+    """The configuration is read again; later changes are forgotten."""
     del fault
     stage.supervisor.reload()
 
 
 def remove_socket(stage: Stage, fault: Fault) -> None:
-    """Somebody removes a socket. Whoever comes finds no daemon until it is there again."""
+    """A socket is removed. New programs find no daemon until it is there again."""
     with stage.excuses.holding(MEMORY, and_then=_GLANCE + _REFUSALS):
         with suppress(FileNotFoundError):
             (stage.supervisor.sockets / fault.value).unlink()
@@ -95,10 +95,10 @@ def remove_socket(stage: Stage, fault: Fault) -> None:
 
 
 def few_descriptors(stage: Stage, fault: Fault) -> None:
-    """The daemon can open only a few files more, or none. Whoever comes meanwhile has to wait."""
+    """The daemon can open only a few files more, or none. New programs have to wait."""
     pid = stage.supervisor.pid
     if pid is None or not stage.supervisor.is_up:
-        # To start with so few it would have to be told so, and be started again.
+        # A daemon that is still starting is left alone: the fault is for one that serves.
         return
     with without_daemon(stage), suppress(ProcessLookupError, FileNotFoundError, PermissionError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""Faults of GPUs: lost, not supported any more, or used by somebody whom nobody knows."""
+"""Faults of GPUs: lost, not supported any more, or used by an outsider."""
 
 import time
 
@@ -32,7 +32,7 @@ def unsupported(stage: Stage, fault: Fault) -> None:
 
 
 def steal(stage: Stage, fault: Fault) -> None:
-    """Somebody outside of nvshare has memory of a GPU, for a while."""
+    """An outsider has memory of a GPU, for a while."""
     gpu = fault.target % 2
     with stage.excuses.holding(MEMORY, gpu, and_then=2 * _GLANCE):
         steal_memory(stage.node, gpu, parse_quantity(fault.value))

@@ -1,4 +1,4 @@
-"""Faults of the machine: disks, cgroups and memory that are full. All are our own."""
+"""Faults of the machine: full disks, cgroups and memory. All are the campaign's own."""
 
 import errno
 import re
@@ -13,9 +13,9 @@ from ..plan import Fault
 from ..stage import SHM, Stage
 from .daemon import without_daemon
 
-# With these, whoever runs the campaign has to be able to mount file systems.
+# These need permission to mount file systems.
 NEED_MOUNTS = {"full-disk", "full-shm", "exhausted-host"}
-# With these, to make memory cgroups.
+# These need permission to make memory cgroups.
 NEED_CGROUPS = {"small-cgroup", "small-program-cgroup", "exhausted-host"}
 MEMINFO = Path("/proc/meminfo")
 # A daemon leaves 64 of them alone.
@@ -24,7 +24,7 @@ _PIECE = 4096
 
 
 def full_disk(stage: Stage, fault: Fault) -> None:
-    """There is no room for what the daemon keeps for the next one."""
+    """There is no room for the files that the daemon keeps for the next one."""
     with _full(stage.private):
         time.sleep(fault.seconds)
 
@@ -37,7 +37,7 @@ def full_shm(stage: Stage, fault: Fault) -> None:
 
 
 def small_cgroup(stage: Stage, fault: Fault) -> None:
-    """The daemon's memory cgroup has little left for what leaves the GPUs explicitly."""
+    """The daemon's memory cgroup has little left for explicit memory that leaves the GPUs."""
     cgroup = stage.supervisor.cgroup
     assert cgroup is not None
     with (
@@ -50,7 +50,8 @@ def small_cgroup(stage: Stage, fault: Fault) -> None:
 def small_program_cgroup(stage: Stage, fault: Fault) -> None:
     """A program's memory cgroup is too small for all of its managed memory to leave the GPU.
 
-    All that it has itself fits: with data, what emulated GPUs hold is charged to the cgroup too.
+    The program's own memory fits: with data, the memory of emulated GPUs is charged to the cgroup
+    too.
     """
     program = stage.program(fault.target)
     assert program.cgroup is not None
@@ -81,7 +82,7 @@ def exhausted_host(stage: Stage, fault: Fault) -> None:
 
 @contextmanager
 def _available_memory(stage: Stage, mib: int) -> Iterator[None]:
-    """Have the kernel say that only so much can be had. That is in our mount namespace only."""
+    """Have the kernel report only so much available memory, in our mount namespace only."""
     text = re.sub(
         r"(?m)^(MemAvailable|MemFree):.*", rf"\1: {mib << 10} kB", MEMINFO.read_text("ascii")
     )

@@ -11,14 +11,14 @@ _BETWEEN_SIGNALS = 0.003
 
 
 def kill(stage: Stage, fault: Fault) -> None:
-    """A program is killed. If it had a turn, that is over when the kernel has cleared it away."""
+    """A program is killed. If it had a turn, the turn ends when the kernel has cleaned up."""
     program = stage.program(fault.target)
     with stage.excuses.holding(*program.role.gpus, and_then=1.0):
         program.kill(only_one=fault.value == "one")
 
 
 def stop(stage: Stage, fault: Fault) -> None:
-    """A program is stopped, and goes on later. Others wait for it, but not without an end."""
+    """A program is stopped, and goes on later. Others wait for it, but not for ever."""
     program = stage.program(fault.target)
     with stage.excuses.holding(*program.role.gpus, and_then=REVOKE_PATIENCE):
         program.send(signal.SIGSTOP, only_one=fault.value == "one")
@@ -27,7 +27,7 @@ def stop(stage: Stage, fault: Fault) -> None:
 
 
 def interrupt(stage: Stage, fault: Fault) -> None:
-    """Signals interrupt calls of the system (EINTR), hundreds of times a second."""
+    """Signals interrupt system calls (EINTR), hundreds of times a second."""
     program = stage.program(fault.target)
     until = time.monotonic() + fault.seconds
     while time.monotonic() < until:

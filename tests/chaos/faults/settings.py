@@ -1,4 +1,4 @@
-"""What people may change while programs run. It is not wrong to; nothing may come of it that is."""
+"""Changes that people may make while programs run. They are legal, and must do no harm."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _PATIENCE = 60.0
 
 
 def change_setting(stage: Stage, fault: Fault) -> None:
-    """A setting of a GPU is another one for a while."""
+    """A setting of a GPU is changed for a while."""
     name, value = fault.value.split("=")
     gpu = fault.target % 2
     change = stage.supervisor.control.change_devices
@@ -27,7 +27,7 @@ def change_setting(stage: Stage, fault: Fault) -> None:
 
 
 def little_host_memory(stage: Stage, fault: Fault) -> None:
-    """The host may keep little of what leaves the GPUs, for a while."""
+    """The host may keep little of the memory that leaves the GPUs, for a while."""
     change = stage.supervisor.control.change_node
     with stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0):
         if _tell(lambda: change({"host_memory": fault.value})):
@@ -87,7 +87,7 @@ def _is_there(program: Program, pid: int) -> Callable[[], bool]:
 
 
 def _tell(change: Callable[[], object]) -> bool:
-    """Change something, if there is a daemon, and it knows whom that concerns."""
+    """Change something, if there is a daemon that knows the program in question."""
     try:
         change()
     except (NvshareError, OSError):
@@ -98,7 +98,7 @@ def _tell(change: Callable[[], object]) -> bool:
 def _insist(
     stage: Stage, change: Callable[[], object], is_needed: Callable[[], bool] = lambda: True
 ) -> None:
-    """Put something right again, as soon as there is a daemon to hear of it."""
+    """Undo a change, as soon as there is a daemon to ask."""
     deadline = time.monotonic() + _PATIENCE
     while is_needed():
         try:

@@ -1,6 +1,6 @@
-"""Completion by the real shells, with the script that each is to read (bash: test_terminals.py).
+"""Completion by the real shells, with the script for each (bash: test_terminals.py).
 
-They complete what comes with the package, so that no daemon is needed.
+They complete names that come with the package, so that no daemon is needed.
 """
 
 import os
@@ -16,7 +16,7 @@ from ..sharing.terminal import Terminal
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A user without any settings, who has nvshare on the path."""
+    """The environment of a user without any settings, with nvshare on the path."""
     kept = {"LANG", "NVSHARE_EMULATOR_NODE"} & os.environ.keys()
     return {
         **{name: os.environ[name] for name in kept},
@@ -56,10 +56,10 @@ def test_fish(environment: dict[str, str]) -> None:
 
 @pytest.mark.needs("zsh")
 def test_zsh(environment: dict[str, str]) -> None:
-    # One who has not started zsh's completion, and has no files of settings.
+    # A user without settings files, whose zsh has not started its completion.
     terminal = Terminal(["zsh", "-f", "-i"], environment, (100, 24))
     try:
-        # What is typed before it reads is lost.
+        # Keys typed before the shell reads are lost.
         terminal.until(lambda text: bool(text.strip()))
         terminal.type('eval "$(nvshare completion zsh)"; echo ready\r')
         terminal.until(lambda text: "\nready" in text)

@@ -1,4 +1,4 @@
-"""Shells on emulated nodes: what is left when a node goes, and how fast turns are there."""
+"""Shells on emulated nodes: nothing is left when a node goes, and turns follow its speed."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_the_daemon_of_a_node_keeps_its_time(shell: Shell) -> None:
     assert (settings["turn_min"], settings["turn_max"]) == (1.5, 15.0)
     assert settings["idle_grace"] == pytest.approx(0.0025)
     assert settings["turn_seconds"] == "auto"
-    # Patience is about programs and people, who are real.
+    # Patience is for programs and people, which are real, so it is not scaled.
     assert (settings["revoke_patience"], settings["wait_notice"]) == (30.0, 5.0)
 
 

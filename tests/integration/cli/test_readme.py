@@ -23,13 +23,13 @@ def commands() -> str:
 def test_two_programs_share_one_emulated_gpu(tmp_path: Path) -> None:
     script = commands()
     assert "nvshare run python examples/train.py &" in script
-    # Built it is already, or this test could not run; and another build would end other tests.
+    # It is built already, or this test could not run. Another build would disturb other tests.
     script = script.replace("make build\n", "", 1)
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("NVSHARE_", "LD_"))}
     done = subprocess.run(
         ["/bin/bash", "-eux", "-c", script],
         cwd=ROOT,
-        # The nodes of whoever runs the tests are left alone.
+        # The nodes of the user who runs the tests are left alone.
         env={**inherited, "NVSHARE_EMULATOR_ROOT": str(tmp_path / "nodes")},
         capture_output=True,
         text=True,

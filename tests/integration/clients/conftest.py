@@ -1,7 +1,7 @@
-"""Client programs on an emulated node: how one is started, and what stands in front of it.
+"""Client programs on an emulated node: how one is started, and by which launcher.
 
-The programs in programs/ know nothing of nvshare's way of running them, and their output is the
-same wherever they run. So any way of running them can be tested by comparing it with expected/.
+The programs in programs/ do not know how they are run, and their output is the same wherever they
+run. So any way of running them can be tested by comparing it with expected/.
 Every test here runs twice: on the emulated driver alone, and under `nvshare run`.
 """
 
@@ -54,20 +54,20 @@ def shared_node() -> Iterator[Node]:
 
 @pytest.fixture(params=[(), UNDER_NVSHARE], ids=["bare", "nvshare"])
 def launcher(request: pytest.FixtureRequest) -> Sequence[str]:
-    """What is put before a command. Parametrize it to run the programs in another way."""
+    """The words before a command. Parametrize it to run the programs in another way."""
     found: Sequence[str] = request.param
     return found
 
 
 @pytest.fixture
 def node(request: pytest.FixtureRequest, launcher: Sequence[str]) -> Iterator[Node]:
-    """Two small GPUs. Under nvshare they have a daemon, and that has other tests' programs too."""
+    """Two small GPUs. Under nvshare their daemon also has the programs of other tests."""
     if not launcher:
         with two_small_gpus() as made:
             yield made
         return
     shared: Node = request.getfixturevalue("shared_node")
-    # A daemon that a program had to start would be told of on standard error.
+    # If a program had to start the daemon, that would be reported on standard error.
     find_or_start(on_node(shared))
     yield shared
 
@@ -109,7 +109,7 @@ def start(node: Node, launcher: Sequence[str]) -> Iterator[Start]:
 def run(start: Start) -> Run:
     """Run a command to its end, and return its output. Nothing may go to standard error.
 
-    The emulated libraries say there what they do not implement.
+    The emulated libraries report there which functions they do not implement.
     """
 
     def to_the_end(*command: str | Path, environment: Mapping[str, str] | None = None) -> str:
@@ -122,10 +122,10 @@ def run(start: Start) -> Run:
 
 
 def complaints(errors: str) -> list[str]:
-    """What a program says on standard error that it should not.
+    """The lines on standard error that should not be there.
 
-    Who asks for more than the GPU has is told how to get it; and a daemon that nobody has used for
-    a minute has ended, and is started again.
+    A program that asks for more than the GPU has is told how to get it. A daemon that no program
+    has used for a minute has ended, and is started again.
     """
     told = ("NVSHARE_OVERSUBSCRIBE=1", "NVSHARE_ALLOCATION=managed", "nvshare: started a daemon")
     return [line for line in errors.splitlines() if not any(text in line for text in told)]
@@ -166,7 +166,7 @@ def build_pycuda(target: Path) -> None:
         "CUDA_ENABLE_CURAND = False\n"
         "CXXFLAGS = ['-O0', '-g0']\n"
     )
-    # No cache: this build is of no use to anybody else. Settings of pip's stay where they are.
+    # No cache: nothing else can use this build. Settings of pip's stay where they are.
     command = [sys.executable, "-m", "pip", "install", "--no-cache-dir", "--no-deps"]
     command += ["--target", str(target), f"pycuda=={PYCUDA}"]
     config = os.environ.get("XDG_CONFIG_HOME", str(Path.home() / ".config"))

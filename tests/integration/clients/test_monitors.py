@@ -16,7 +16,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 BIN = Path(sys.executable).parent
 
 MEBIBYTES = 100
-OF_CONTEXT = 8  # what one context takes on the tiny GPU
+OF_CONTEXT = 8  # the size of a context on the tiny GPU
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def holder(start: Start) -> "subprocess.Popen[str]":
 
 @pytest.fixture
 def mebibytes(launcher: Sequence[object]) -> int:
-    """What NVML tells of it: under nvshare its memory is managed, and left out."""
+    """The memory that NVML shows for it: under nvshare its memory is managed, and left out."""
     return OF_CONTEXT if launcher else MEBIBYTES + OF_CONTEXT
 
 

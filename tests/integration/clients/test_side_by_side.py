@@ -15,8 +15,8 @@ from .conftest import EXPECTED, PROGRAMS, UNDER_NVSHARE, complaints, on_node
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
-# Every program, once. Those that take about as long are together, or the last would be alone for
-# most of its time; a few come again to make up the number.
+# Every program, once. Programs of similar duration are together, or the last would be alone for
+# most of its time. A few come twice to fill the batches.
 BATCHES = [
     ("contexts", "copies", "devices", "errors"),
     ("exhaustion", "graphs", "kernels", "managed"),
@@ -29,7 +29,7 @@ BATCHES = [
 
 @pytest.fixture
 def needs(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
-    """What a few programs have to be given to run at all."""
+    """The variables that a few programs need to run at all."""
 
     def variables(program: str) -> dict[str, str]:
         if program == "ipc":
@@ -43,7 +43,7 @@ def needs(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
 
 @pytest.mark.parametrize("launcher", [UNDER_NVSHARE], ids=["nvshare"])
 def test_the_daemon_knows_who_it_is(start: Start, node: Node) -> None:
-    """Or these tests would compare programs without nvshare with each other."""
+    """Otherwise these tests would compare programs without nvshare with each other."""
     holder = start(sys.executable, PROGRAMS / "holder.py", "0", "1")
     assert holder.stdout is not None
     assert holder.stdout.readline() == "ready\n"
@@ -53,10 +53,10 @@ def test_the_daemon_knows_who_it_is(start: Start, node: Node) -> None:
 
 @pytest.fixture
 def unasked_has_room(node: Node) -> Iterator[None]:
-    """Leave as much of the GPUs free as is left of a large one.
+    """Leave as much of the GPUs free as on a large one.
 
-    There what programs gain without asking is within what is kept free in any case. Of so small a
-    GPU it is an eighth.
+    On a large GPU, memory that programs use without asking is within the usual reserve. On so small
+    a GPU it is an eighth.
     """
     daemon = Daemon(control_socket(on_node(node)))
     daemon.change_devices("all", {"reserve": f"{frames.UNASKED_BYTES * 5 // 4}"})

@@ -1,4 +1,4 @@
-"""A client that does what it is told, and nothing else: the interposer's side of the protocol."""
+"""A client that a test controls step by step: the interposer's side of the protocol."""
 
 import os
 import select
@@ -19,7 +19,7 @@ Kind = TypeVar("Kind")
 
 
 def hello(uuid: str, **changes: Any) -> frames.Hello:
-    """A HELLO with nothing special in it."""
+    """An ordinary HELLO."""
     values: dict[str, Any] = {
         "device_uuid": uuid_bytes(uuid),
         "allocation_kind": frames.AllocationKind.MANAGED,
@@ -64,7 +64,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Go away."""
+        """Close the connection."""
         self.sock.close()
         for descriptor in self.descriptors:
             os.close(descriptor)
@@ -74,7 +74,7 @@ class Client:
             self.page = -1
 
     def join(self, uuid: str, *, needs_page: bool = True, **changes: Any) -> frames.Welcome:
-        """Register; leaves what comes after WELCOME and SETTINGS to be received."""
+        """Register; frames after WELCOME and SETTINGS are left to be received."""
         self.send(hello(uuid, **changes))
         return self.be_welcome(needs_page=needs_page)
 
@@ -126,7 +126,7 @@ class Client:
         return self.received.popleft()
 
     def take(self) -> list[FromDaemon]:
-        """Return what has come so far. For a socket that does not block."""
+        """Return the frames that have come so far. For a non-blocking socket."""
         with suppress(BlockingIOError):
             data, descriptors, _, _ = socket.recv_fds(self.sock, 65536, 8)
             self.descriptors.extend(descriptors)
@@ -148,7 +148,7 @@ class Client:
         return self.descriptors.popleft()
 
     def is_quiet(self, seconds: float = 0.05) -> bool:
-        """Whether nothing has come. The time is only as long as one is ready to wait for proof."""
+        """Whether no frame comes within this time. A longer time is a stronger proof."""
         while self.received or select.select([self.sock], [], [], seconds)[0]:
             frame = self.receive()
             if frame is None:

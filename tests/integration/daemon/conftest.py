@@ -23,7 +23,7 @@ from nvshare.launch.place import CONTROL_NAME
 
 from .client import Client
 
-# For a start or an end, on a busy machine.
+# Enough for a start or an end, on a busy machine.
 SECONDS = 20.0
 
 
@@ -41,7 +41,7 @@ class Daemon:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """The pid of the process."""
         assert self.process is not None
         return self.process.pid
 
@@ -57,12 +57,12 @@ class Daemon:
 
     @property
     def log(self) -> str:
-        """What it has logged."""
+        """The contents of its log."""
         return self.log_file.read_text()
 
     @property
     def log_file(self) -> Path:
-        """Where it logs."""
+        """The path of its log."""
         return Path(f"{self.folder}.log")
 
     def start(self) -> None:
@@ -93,7 +93,7 @@ class Daemon:
             os.close(end)
 
     def stop(self, number: int = signal.SIGTERM) -> str:
-        """End it, and return what it has logged."""
+        """End it, and return its log."""
         assert self.process is not None
         self.process.send_signal(number)
         self.process.wait(timeout=SECONDS)
@@ -112,7 +112,7 @@ StartDaemon = Callable[..., Daemon]
 
 @pytest.fixture
 def node_environment() -> Iterator[dict[str, str]]:
-    """What puts a program on a node with two GPUs."""
+    """The variables that put a program on a node with two GPUs."""
     with transient_node(node_root(), Settings(), parse_gpus("2xt4")) as node:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
         yield {**inherited, **node.environment(library_folder(), inherited)}
@@ -120,7 +120,7 @@ def node_environment() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def start_daemon(tmp_path: Path, node_environment: dict[str, str]) -> Iterator[StartDaemon]:
-    """Start daemons with options; they end with the test, and have nothing to complain about."""
+    """Start daemons with options; they end with the test, and must log no errors."""
     started: list[Daemon] = []
 
     def start(*options: str, prefix: tuple[str, ...] = (), **environ: str) -> Daemon:

@@ -1,8 +1,8 @@
 """Bytes that are nearly frames, or not at all.
 
-A connection ends with its first frame that makes no sense, and what comes behind that is never
-read. So each one sends frames that are wrong in ways which have to be put up with, and only then
-what it dies of: the daemon gets to judge every single frame.
+A connection ends with its first invalid frame, and the daemon reads nothing after that. So each one
+first sends frames that are odd but have to be tolerated, and then one invalid frame. In this way
+the daemon judges every single frame.
 """
 
 import random
@@ -22,7 +22,7 @@ _LEAST_SIZES = {frame.number: frame.least_size for frame in read_protocol().fram
 
 @dataclass(frozen=True)
 class Attack:
-    """What one connection sends, and whether it has to be told that it made no sense."""
+    """The frames of one connection, and whether the daemon has to answer with an error."""
 
     data: bytes
     is_told: bool
@@ -63,7 +63,7 @@ class Fuzzer:
         return Attack(b"".join(made) + self._chance.choice(ends)(), is_told)
 
     def _harmless(self, registered: bool) -> bytes:
-        """A frame of a later version, or numbers that nothing depends on."""
+        """A frame of a later version, or numbers without any effect."""
         if registered and self._chance.random() < 0.2:
             numbers = [self._chance.getrandbits(62) for _ in range(4)]
             return self._longer(frames.Usage(*numbers).pack())
@@ -91,14 +91,14 @@ class Fuzzer:
         return HEADER.pack(MAGIC, self._chance.randint(VERSION + 1, 65535), 1, 0, 0)
 
     def _short(self) -> bytes:
-        """A whole frame, without some of its fields, and not just those that may miss."""
+        """A frame without some of its fields, including required ones."""
         good = self._chance.choice(self._good)
         kind = HEADER.unpack_from(good)[2]
         size = self._chance.randrange(_LEAST_SIZES[kind])
         return self._frame(kind, good[HEADER.size : HEADER.size + size])
 
     def _earlier(self) -> bytes:
-        """A frame of an earlier day: it ends before some of the fields that were added since."""
+        """A frame of an earlier version: it ends before some of the fields added since."""
         good = frames.Memory(1 << 30, 0, 0, 0).pack()
         size = self._chance.randint(_LEAST_SIZES[frames.Memory.TYPE], len(good) - HEADER.size)
         return self._frame(frames.Memory.TYPE, good[HEADER.size : HEADER.size + size])
@@ -126,7 +126,7 @@ class Fuzzer:
 
     def _damaged(self) -> bytes:
         data = bytearray(self._chance.choice(self._good))
-        # Behind the header more often than in it, or most would end at the magic.
+        # Behind the header more often than in it, or most would fail at the magic.
         for _ in range(self._chance.randint(1, 4)):
             low = 0 if self._chance.random() < 0.2 else HEADER.size
             data[self._chance.randrange(low, len(data))] = self._chance.randrange(256)
@@ -136,7 +136,7 @@ class Fuzzer:
         return self._bytes(self._chance.randint(1, 64))
 
     def _longer(self, frame: bytes) -> bytes:
-        """A frame as a later version may send it: with more behind the fields that we know."""
+        """A frame as a later version may send it: with more after the known fields."""
         extra = self._bytes(self._chance.randrange(9))
         return self._frame(HEADER.unpack_from(frame)[2], frame[HEADER.size :] + extra)
 

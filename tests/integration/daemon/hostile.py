@@ -1,7 +1,7 @@
-"""A process that does not mean well: FOLDER GPU ATTACK NUMBER [UID].
+"""A hostile process: FOLDER GPU ATTACK NUMBER [UID].
 
-It says "begun", and goes on until it is killed. Run by path: a process of its own for the daemon.
-With a UID it is that user's.
+It prints "begun", and goes on until it is killed. Run by path: a process of its own for the daemon.
+With a UID it runs as that user.
 """
 
 import itertools
@@ -21,12 +21,12 @@ Attack = Callable[[Path, str, int], None]
 
 
 def begun() -> None:
-    """Say so."""
+    """Print that the attack has begun."""
     print("begun", flush=True)
 
 
 def joined(folder: Path, gpu: str, count: int) -> list[Client]:
-    """As many clients."""
+    """Register this many clients."""
     clients = []
     for _ in range(count):
         client = Client(folder)
@@ -37,7 +37,7 @@ def joined(folder: Path, gpu: str, count: int) -> list[Client]:
 
 
 def flood(folder: Path, gpu: str, count: int, data: bytes) -> None:
-    """The same frames without end, on all connections; what comes back is thrown away."""
+    """Send the same frames without end, on all connections; answers are thrown away."""
     clients = joined(folder, gpu, count)
     begun()
     socks = [client.sock for client in clients]
@@ -65,7 +65,7 @@ def usage(folder: Path, gpu: str, count: int) -> None:
 
 
 def reconnect(folder: Path, gpu: str, count: int) -> None:
-    """Come and go again and again."""
+    """Connect and disconnect again and again."""
     del count
     begun()
     for _ in itertools.count():
@@ -74,8 +74,8 @@ def reconnect(folder: Path, gpu: str, count: int) -> None:
 
 
 def fork(folder: Path, gpu: str, count: int) -> None:
-    """Come as another process each time, so many of them side by side."""
-    # The processors of the machine are another matter.
+    """Connect as another process each time, so many of them side by side."""
+    # The attack is not meant to use up the machine's processors.
     os.nice(10)
     begun()
     data = hello(gpu).pack() + frames.Want(0).pack() * 20
@@ -89,7 +89,7 @@ def fork(folder: Path, gpu: str, count: int) -> None:
 
 
 def connect(folder: Path, gpu: str, count: int) -> None:
-    """Take all places; say how many it has got."""
+    """Take all connections; print how many it has got."""
     begun()
     clients = []
     for _ in range(count):
@@ -117,7 +117,7 @@ ATTACKS: dict[str, Attack] = {
 
 if __name__ == "__main__":
     socket.setdefaulttimeout(None)
-    # From there it can connect, whatever is above that it may not see.
+    # From there it can connect, even if it may not read the folders above.
     os.chdir(sys.argv[1])
     if len(sys.argv) > 5:
         os.setgid(int(sys.argv[5]))

@@ -1,7 +1,7 @@
-"""Kinds of clients that do not mean well, one function each: what they do, and what must follow.
+"""Kinds of hostile clients, one function each: their actions, and the required outcome.
 
-They run in the process of the test. Floods, which need one of their own, are in hostile.py. The
-list, with what each of them comes to, is in docs/security.md.
+They run in the process of the test. Floods, which need a process of their own, are in hostile.py.
+The list, with the outcome of each, is in docs/security.md.
 """
 
 import array
@@ -33,7 +33,7 @@ SECONDS = 30.0
 
 
 class Trouble:
-    """What an attack has to work with; what it has opened ends with it."""
+    """The means of an attack; everything that it opens is closed with it."""
 
     def __init__(self, daemon: Daemon, gpu: str, honest: list[Client]) -> None:
         self.daemon = daemon
@@ -53,7 +53,7 @@ class Trouble:
         self.stack.close()
 
     def connect(self) -> Client:
-        """Connect, and say nothing."""
+        """Connect, and send nothing."""
         client = self.stack.enter_context(Client(self.daemon.folder))
         client.sock.settimeout(SECONDS)
         return client
@@ -66,7 +66,7 @@ class Trouble:
 
 
 def is_let_go(client: Client) -> bool:
-    """Whether the daemon closes the connection, whatever it says before."""
+    """Whether the daemon closes the connection, whatever it sends before."""
     try:
         while client.receive() is not None:
             pass
@@ -76,7 +76,7 @@ def is_let_go(client: Client) -> bool:
 
 
 def send_until_refused(client: Client, data: bytes, times: int) -> bool:
-    """Send the same again and again; whether the daemon has had enough of it."""
+    """Send the same again and again; return whether the daemon closes the connection."""
     try:
         for _ in range(times):
             client.sock.sendall(data)
@@ -92,13 +92,13 @@ def half_a_frame(trouble: Trouble) -> None:
 
 
 def never_reads(trouble: Trouble) -> None:
-    """Asks without end, and reads no answer: the daemon does not keep them for it."""
+    """Asks without end, and reads no answer: the daemon does not store the answers."""
     client = trouble.join()
     assert send_until_refused(client, frames.Ping(1).pack() * 100, 10_000)
 
 
 def half_closed(trouble: Trouble) -> None:
-    """Says HELLO, and that it has no more to say."""
+    """Sends HELLO, and shuts down its sending side."""
     for _ in range(MANY):
         client = trouble.connect()
         client.send(hello(trouble.gpu))
@@ -106,7 +106,7 @@ def half_closed(trouble: Trouble) -> None:
 
 
 def descriptors(trouble: Trouble) -> None:
-    """Sends as many descriptors as fit with every frame, of which none is wanted."""
+    """Sends as many unwanted descriptors as fit with every frame."""
     client = trouble.connect()
     null = os.open(os.devnull, os.O_RDONLY)
     trouble.stack.callback(os.close, null)
@@ -118,7 +118,7 @@ def descriptors(trouble: Trouble) -> None:
 
 
 def a_byte_at_a_time(trouble: Trouble) -> None:
-    """Says what it has to say in as many pieces as there are bytes."""
+    """Sends its frames byte by byte."""
     client = trouble.connect()
     for byte in hello(trouble.gpu).pack() + frames.Ping(7).pack() * 20:
         client.sock.sendall(bytes([byte]))
@@ -126,7 +126,7 @@ def a_byte_at_a_time(trouble: Trouble) -> None:
 
 
 def strange_names(trouble: Trouble) -> None:
-    """Is called what would steer a terminal, break a line, and is no UTF-8; so is its version."""
+    """Has a name and a version with terminal controls, line breaks, and invalid UTF-8."""
     data = hello(trouble.gpu, library_version="x" * 8).pack()
     data = data.replace(b"x" * 8, b"\n\x1b[2J\xff\xfe\xfd")
     program = (
@@ -163,7 +163,7 @@ def anothers_slot(trouble: Trouble) -> None:
 
 
 def closes_what_it_gets(trouble: Trouble) -> None:
-    """Wants turns, and closes at once whatever descriptor it is handed."""
+    """Wants turns, and closes every descriptor that it gets at once."""
     client = trouble.join()
     client.want()
     for _ in range(3):
@@ -175,7 +175,7 @@ def closes_what_it_gets(trouble: Trouble) -> None:
 
 
 def gives_back_what_it_has_not(trouble: Trouble) -> None:
-    """Gives back turns that it was never given, those of others among them."""
+    """Releases turns that it never had, including those of others."""
     newest = max(honest.last_turn for honest in trouble.honest if isinstance(honest, Honest))
     for turn in (1, newest, newest + 1, newest + 2):
         client = trouble.join()
@@ -186,7 +186,7 @@ def gives_back_what_it_has_not(trouble: Trouble) -> None:
 
 
 def a_gpu_that_is_not_there(trouble: Trouble) -> None:
-    """Wants turns before it has joined, and joins a GPU that there is not."""
+    """Wants turns before it has joined, and joins a GPU that does not exist."""
     early = trouble.connect()
     early.want()
     assert is_let_go(early)
@@ -210,7 +210,7 @@ def asks_and_asks(trouble: Trouble) -> None:
 
 
 def stopped_in_its_turn(trouble: Trouble) -> None:
-    """Stops itself with the turn in its hands."""
+    """Stops itself while it has the turn."""
     process = subprocess.Popen(
         [sys.executable, "-c", STOPS, str(trouble.daemon.folder), trouble.gpu],
         stdout=subprocess.PIPE,
@@ -219,7 +219,7 @@ def stopped_in_its_turn(trouble: Trouble) -> None:
     assert process.stdout is not None
     trouble.stack.callback(process.communicate)
     trouble.stack.callback(process.kill)
-    # Honest ones give way to it as to anybody.
+    # Honest programs give way to it as to any other.
     for honest in trouble.honest:
         assert isinstance(honest, Honest)
         honest.pass_on()
@@ -243,13 +243,13 @@ os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def many_groups(trouble: Trouble) -> None:
-    """Says to belong to another group on each connection: each has a page of its own."""
+    """Claims another group on each connection: each has a page of its own."""
     for number in range(1, MANY + 1):
         trouble.join(group=struct.pack(">QQ", 0xBAD, number))
 
 
 def changes_its_own_limits(trouble: Trouble) -> None:
-    """Uses the socket that is for looking, and as another user the one that is for changing."""
+    """Tries changes on the read-only socket, and as another user on the control socket."""
     me, changes = str(os.getpid()), {"memory_limit": 1 << 50}
     with pytest.raises(NvshareError, match="for looking only"):
         Control(trouble.daemon.folder / LOOK_NAME).change_limits(me, changes)
@@ -262,10 +262,10 @@ def changes_its_own_limits(trouble: Trouble) -> None:
 
 
 def never_can_go(trouble: Trouble) -> None:
-    """Says that its work cannot be drained, and takes it back, again and again."""
+    """Reports that its work cannot drain, and takes it back, again and again."""
     client = trouble.join()
     client.want()
-    # One that is too much of it ends the connection.
+    # At some point the daemon has had enough, and ends the connection.
     for turn in range(200):
         data = frames.CannotDrain(turn, frames.UndrainedReason(1)).pack()
         data += frames.CanDrain(turn).pack() + frames.Held(turn, 1, turn).pack()
@@ -283,14 +283,14 @@ def another_way_each_time(trouble: Trouble) -> None:
 
 
 def host_memory_of_others(trouble: Trouble) -> None:
-    """Reports host memory that it was never given, and lacks more and more of it."""
+    """Reports host memory that it never got, and a growing lack of it."""
     client = trouble.join()
     for number in range(500):
         client.send(frames.Host(number * GIB, number * GIB, 1 << 50, 1 << 50))
 
 
 def holds_the_turn_of_another(trouble: Trouble) -> None:
-    """Comes as one that holds the turn which another has."""
+    """Registers as the holder of another client's turn."""
     newest = max(honest.last_turn for honest in trouble.honest if isinstance(honest, Honest))
     for _ in range(5):
         client = trouble.connect()
@@ -298,14 +298,14 @@ def holds_the_turn_of_another(trouble: Trouble) -> None:
 
 
 def gone_with_all_unread(trouble: Trouble) -> None:
-    """Joins, wants, and is gone before it has read anything."""
+    """Joins, wants a turn, and disconnects before it has read anything."""
     for _ in range(MANY):
         with suppress(OSError), Client(trouble.daemon.folder) as client:
             client.send(hello(trouble.gpu), frames.Want(0))
 
 
 def changes_its_descriptors(trouble: Trouble) -> None:
-    """Fills, truncates and grows whatever it is handed, and makes it block."""
+    """Fills, truncates and grows every descriptor that it gets, and makes it block."""
     client = trouble.join()
     for size in (0, 1 << 40):
         with suppress(OSError):
@@ -328,7 +328,7 @@ class Honest(Client):
         self.want()
 
     def pass_on(self) -> None:
-        """Wait for a turn, whatever else comes before it, and give it back."""
+        """Wait for a turn, skipping other frames, and release it."""
         while not isinstance(frame := self.receive(), frames.Grant):
             assert frame is not None, "an honest program was let go"
             while self.descriptors:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-# For an answer, on a busy machine.
+# Enough for an answer, on a busy machine.
 SECONDS = 20.0
 
 
@@ -26,7 +26,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 @dataclass(frozen=True)
 class Scrape:
-    """What came back."""
+    """The answer to a scrape."""
 
     status: int
     content_type: str
@@ -42,13 +42,13 @@ class Scrape:
         ]
 
     def value(self, name: str, **labels: str) -> float:
-        """Return the only one."""
+        """Return the only value of a metric that has these labels."""
         (value,) = self.values(name, **labels)
         return value
 
 
 def port_in(log: Path) -> int:
-    """Return the port that a daemon logs, soon, that it offers metrics on."""
+    """Wait until a daemon logs its port for metrics; return it."""
     end = time.monotonic() + SECONDS
     while True:
         text = log.read_text()
@@ -59,7 +59,7 @@ def port_in(log: Path) -> int:
 
 
 def scrape(place: Path | int, path: str = "/metrics", accept: str = "") -> Scrape:
-    """Ask at a Unix socket or at a port of this machine."""
+    """Scrape a Unix socket or a port of this machine."""
     connection = (
         http.client.HTTPConnection("127.0.0.1", place, timeout=SECONDS)
         if isinstance(place, int)

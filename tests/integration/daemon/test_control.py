@@ -21,7 +21,7 @@ GIB = 1 << 30
 
 
 def nvshare(daemon: Daemon, *arguments: str) -> Result:
-    """What a verb says. In this process: the start of another one would be most of the time."""
+    """Run a verb in this process: starting another one would take most of the time."""
     runner = CliRunner(env={"NVSHARE_SOCKET_DIR": str(daemon.folder), "COLUMNS": "200"})
     return runner.invoke(cli, arguments, prog_name="nvshare", catch_exceptions=False)
 
@@ -93,13 +93,13 @@ def test_memory_that_could_never_be_used_is_refused_and_the_log_says_so(daemon: 
     client.send(frames.Memory(20 * GIB, 0, 0, ticket=1))
     answer = client.expect(frames.Answer)
     assert (answer.ticket, answer.verdict) == (1, frames.Verdict.HOST_FULL)
-    # It sends the old state again, as it has to, and is not in anybody's way.
+    # It sends the old state again, as it has to, and is in no other program's way.
     client.send(frames.Memory(1 * GIB, 0, 0, ticket=2))
     assert client.expect(frames.Answer).verdict is frames.Verdict.YES
     status = daemon.control.status()
     assert [client.allocated for client in status.clients] == [1 * GIB]
     assert status.host.kept == 0
-    # Of what it asks for, as much as the GPU has is believed.
+    # Its request counts only up to the size of the GPU.
     while "was refused 13.6 GiB" not in daemon.log:
         time.sleep(0.05)  # a thread of its own writes the log
     line = next(line for line in daemon.log.splitlines() if "was refused 13.6 GiB" in line)
@@ -140,7 +140,7 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
     one.join(daemon.gpus[0], group=token, memory_limit=6 * GIB)
     two.join(daemon.gpus[1], group=token)
     other.join(daemon.gpus[0])
-    # What one was started with holds for the other, on its GPU.
+    # The limits that one was started with hold for the other, on its GPU.
     assert two.expect(frames.Limits).memory_limit == 6 * GIB
     alone, together = sorted(daemon.control.groups(), key=lambda group: len(group.uses))
     assert together.limits.memory_limit == 6 * GIB
@@ -158,7 +158,7 @@ def test_limits_are_those_of_a_group_and_who_changes_them_is_logged(daemon: Daem
     # The same again is no change.
     daemon.control.change_limits("1", {"memory_limit": 4 * GIB})
     assert daemon.log.count("limits changed") == 1
-    # To lift a limit is over what the environment says.
+    # Lifting a limit overrides the environment.
     assert " of " not in nvshare(daemon, "limit", "1", "--memory", "none").stdout
     assert daemon.control.group("2").limits.memory_limit is None
     listed = nvshare(daemon, "limit", "--json").stdout.splitlines()
@@ -201,7 +201,7 @@ def test_usage_is_shown(daemon: Daemon) -> None:
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
     client.send(frames.Usage(busy_ns=3 * 10**9, launches=17, throttled_ns=10**9, gpu_ns=0))
-    # An answer proves that what was sent before has been read.
+    # An answer proves that the earlier frames have been read.
     client.release(1)
     client.expect(frames.Grant)
     (shown,) = daemon.control.status().clients
@@ -254,7 +254,7 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         (["set", "mode=sideways"], "mode: must be"),
         (["set", "colour=red"], '"colour=red" cannot be set'),
         (["set", "turn=7", "host_memory=4GB"], '"4GB" is not an amount of memory'),
-        # What was probably meant.
+        # The suggested correction.
         (["set", "reserve=4gb"], '"4G" does'),
         (["limit", "9", "--memory", "4 Gi"], "no program"),
         (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),

@@ -1,7 +1,7 @@
-"""What tenants may try that want more than their part, and what that costs the others: little.
+"""Attacks by tenants that want more than their part, which must cost the others little.
 
-Each attack is short, and judged by counts, or by what the same run gave without it. The list of
-them, with what happens, is in docs/security.md.
+Each attack is short, and judged by counts, or by comparison with the same run without it. The list
+of attacks, with their outcomes, is in docs/security.md.
 """
 
 import os
@@ -23,13 +23,13 @@ from .client import Client, hello
 from .conftest import Daemon, StartDaemon
 
 MIB = 1 << 20
-# What two readings of the time of a processor may be wrong by, in seconds.
+# The possible error of two readings of processor time, in seconds.
 TICKS = 2 / os.sysconf("SC_CLK_TCK")
 HOSTILE = Path(__file__).parent / "hostile.py"
 
 
 def is_let_go(client: Client) -> bool:
-    """Whether the daemon closes the connection, whatever it says before."""
+    """Whether the daemon closes the connection, whatever it sends before."""
     try:
         while client.receive() is not None:
             pass
@@ -39,12 +39,12 @@ def is_let_go(client: Client) -> bool:
 
 
 def errors_of(daemon: Daemon) -> list[str]:
-    """What the daemon has logged as its own mistakes."""
+    """The errors of its own that the daemon has logged."""
     return [line for line in daemon.log.splitlines() if " error " in line or "Traceback" in line]
 
 
 def test_every_number_at_every_edge(daemon: Daemon) -> None:
-    """One that cannot be ends that connection; one that can be ends nothing else."""
+    """An impossible value ends its connection; a possible one ends nothing."""
     gpu = daemon.gpus[1]
     bystander = daemon.connect()
     bystander.join(gpu)
@@ -55,7 +55,7 @@ def test_every_number_at_every_edge(daemon: Daemon) -> None:
         is_hello = case.frame.number == frames.Hello.TYPE
         data = case.bytes if is_hello else greeting + case.bytes
         if is_hello:
-            # Of a GPU that there is, or nothing else would be looked at.
+            # With an existing GPU, or nothing else would be checked.
             head = frames.HEADER.size
             data = data[:head] + greeting[head : head + 16] + data[head + 16 :]
         client.sock.sendall(data)
@@ -76,19 +76,19 @@ def cpu_of(daemon: Daemon) -> float:
 
 
 def kilobytes_of(daemon: Daemon) -> int:
-    """Memory that the daemon has."""
+    """Memory that the daemon uses."""
     text = Path(f"/proc/{daemon.pid}/status").read_text()
     return int(re.findall(r"VmRSS:\s+(\d+) kB", text)[0])
 
 
-# Of a process that is called something else than Python, which could not find itself by that name.
+# For a process with another name than Python, which could not find itself by that name.
 RUN = f"import runpy; runpy.run_path({str(HOSTILE)!r}, run_name='__main__')"
 
 
 def attack(
     daemon: Daemon, name: str, *words: str, called: str = "python"
 ) -> "subprocess.Popen[str]":
-    """Start another process that does something hostile; it says so when it has begun."""
+    """Start a hostile process, and wait until it says that it has begun."""
     process = subprocess.Popen(
         [called, "-c", RUN, str(daemon.folder), daemon.gpus[0], name, *words],
         executable=os.path.realpath(sys.executable),
@@ -105,7 +105,7 @@ def attack(
 def attacked(
     daemon: Daemon, name: str, *words: str, called: str = "python"
 ) -> Iterator["subprocess.Popen[str]"]:
-    """For as long as this goes on, another process attacks."""
+    """Within this context, another process attacks."""
     process = attack(daemon, name, *words, called=called)
     try:
         yield process
@@ -115,7 +115,7 @@ def attacked(
 
 
 def granted(client: Client) -> int:
-    """Wait for a turn, whatever else comes before it; return its number."""
+    """Wait for a turn, skipping other frames; return its number."""
     while not isinstance(frame := client.receive(), frames.Grant):
         assert frame is not None, "an honest program was let go"
         while client.descriptors:
@@ -124,7 +124,7 @@ def granted(client: Client) -> int:
 
 
 def take_turns(daemon: Daemon, seconds: float) -> list[float]:
-    """Two honest programs of this process hand a turn to and fro; returns how long each took."""
+    """Pass a turn between two honest clients of this process; return how long each change took."""
     pair = [daemon.connect() for _ in range(2)]
     for client in pair:
         client.sock.settimeout(30)
@@ -137,7 +137,7 @@ def take_turns(daemon: Daemon, seconds: float) -> list[float]:
         for client in pair:
             turn = granted(client)
             taken.append(time.monotonic() - begin)
-            # As fast as no honest programs are in the long run.
+            # Faster than honest programs are in the long run.
             time.sleep(0.01)
             begin = time.monotonic()
             client.release(turn, wants=1)
@@ -147,13 +147,13 @@ def take_turns(daemon: Daemon, seconds: float) -> list[float]:
 
 
 def most_of(taken: list[float]) -> float:
-    """Return how long it took at most in 95 of 100 cases."""
+    """Return the 95th percentile."""
     return sorted(taken)[len(taken) * 95 // 100]
 
 
 @pytest.fixture
 def short_of_time(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory) -> Daemon:
-    """A daemon whose peers use their budgets up in a moment, as with the usual ones in seconds."""
+    """A daemon with small budgets, which peers use up in a moment instead of in seconds."""
     config = tmp_path_factory.mktemp("config") / "config.toml"
     config.write_text('socket_mode = "0666"\n[peers]\nburst = 0.2\n')
     return start_daemon(f"--config={config}", "--mode=serial", "--turn=3600")
@@ -170,7 +170,7 @@ def short_of_time(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFa
             ("usage", 8, ()),
             ("reconnect", 1, ()),
         ),
-        # A process is as good as any other of its user's, so it is somebody else's.
+        # All processes of a user are equal, so it belongs to another user.
         pytest.param("fork", 4, (str(ALICE),), marks=pytest.mark.needs("root")),
     ],
 )
@@ -188,10 +188,10 @@ def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
         begin = time.monotonic()
         daemon.control.status()
         answered = time.monotonic() - begin
-    # The honest two are a part of that: as much for each of their turns as without the others.
+    # The honest two are a part of that: each of their turns costs the same as without an attack.
     honest, usual = cpu_of(daemon), take_turns(daemon, 1.0)
     each = (cpu_of(daemon) - honest) / len(usual)
-    # Time of the processor, which does not depend on who else uses it.
+    # Processor time, which does not depend on other processes.
     assert used - each * len(taken) < 0.2 * seconds + TICKS
     assert most_of(taken) < 0.1 + 5 * most_of(usual)
     assert max(taken) < 1.0 + 5 * max(usual)
@@ -205,13 +205,13 @@ def test_a_flood_takes_its_part_of_the_daemon_and_no_more(
 def test_one_process_leaves_places_for_others(
     start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # It is about places: that many may come however long that takes here.
+    # This tests the number of connections, so the time they take does not matter.
     config = tmp_path_factory.mktemp("config") / "config.toml"
     config.write_text("[peers]\nburst = 60.0\n")
     daemon = start_daemon(f"--config={config}")
     with attacked(daemon, "connect", "4096") as process:
         assert process.stdout is not None
-        # It says how many of its connections were taken in.
+        # It prints how many of its connections were accepted.
         held = int(process.stdout.readline())
         assert held == 1024
         daemon.connect().join(daemon.gpus[0])
@@ -219,7 +219,7 @@ def test_one_process_leaves_places_for_others(
 
 
 def test_a_very_long_name_fills_neither_the_log_nor_the_status(daemon: Daemon) -> None:
-    """As long as Python lets itself be called, on 200 connections, and again and again."""
+    """Use the longest name that Python permits, on 200 connections, again and again."""
     name, memory = "x" * 3000, kilobytes_of(daemon)
     with attacked(daemon, "connect", "200", called=name) as process:
         assert process.stdout is not None
@@ -227,7 +227,7 @@ def test_a_very_long_name_fills_neither_the_log_nor_the_status(daemon: Daemon) -
         assert held >= 64
         status = daemon.control.status()
         assert {len(one.program) for one in status.clients} == {64}
-        # What is told of a client, but for its name, takes some 2 KB.
+        # The status of a client, without its name, takes some 2 KB.
         assert len(status.model_dump_json()) < held * 4096
     logged, begin = len(daemon.log), time.monotonic()
     with attacked(daemon, "reconnect", "1", called=name):
@@ -248,7 +248,7 @@ def test_an_open_gate_is_believed_once(serial: Daemon) -> None:
     honest.want()
     liar.close()
     turn = granted(honest)
-    # The same process again: it is told to go, and the honest one keeps its turn.
+    # The same process again: it is revoked, and the honest one keeps its turn.
     again = serial.connect()
     again.join(gpu, flags=resuming, turn=turn)
     while not isinstance(frame := again.receive(), frames.Revoke):

@@ -1,7 +1,7 @@
-"""Hostile clients of many kinds, each beside two honest ones: these have their turns all the time.
+"""Hostile clients of many kinds, each beside two honest ones, which get their turns all the time.
 
-Nothing is left of any of them, and the daemon has made no mistake. All share one daemon, so that
-each also meets what those before it may have left behind.
+Hostile clients leave nothing behind, and the daemon logs no errors of its own. All share one
+daemon, so that each would also meet leftovers of those before it.
 """
 
 import os
@@ -20,7 +20,7 @@ from nvshare.lab.emulator.transient import transient_node
 from .conftest import Daemon
 from .hostile_kinds import KINDS, SECONDS, Honest, Trouble
 
-# Who holds its turn is waited for no longer than this; it is a minute usually.
+# The daemon waits for a holder no longer than this; usually it is a minute.
 CONFIG = """
 [gpu]
 mode = "serial"
@@ -32,7 +32,7 @@ wait_notice = 0
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """One daemon for all of them."""
+    """One daemon for all kinds."""
     folder = tmp_path_factory.mktemp("kinds")
     (folder / "config.toml").write_text(CONFIG)
     with transient_node(node_root(), Settings(), parse_gpus("t4")) as node:
@@ -49,7 +49,7 @@ def descriptors_of(daemon: Daemon) -> int:
 
 
 def eventually(is_so: Callable[[], bool]) -> bool:
-    """Whether something comes to be so in a time that is long enough on any machine."""
+    """Whether a condition becomes true within a time that is long enough on any machine."""
     end = time.monotonic() + SECONDS
     while not is_so() and time.monotonic() < end:
         time.sleep(0.02)
@@ -58,7 +58,7 @@ def eventually(is_so: Callable[[], bool]) -> bool:
 
 @pytest.fixture
 def honest(shared: Daemon) -> Iterator[list[Honest]]:
-    """Two that mean well."""
+    """Two honest clients."""
     pair = [Honest(shared.folder) for _ in range(2)]
     for one in pair:
         one.begin(shared.gpus[0])

@@ -134,7 +134,7 @@ def test_clients_come_back_after_a_restart(serial: Daemon, number: int) -> None:
     assert waiter.receive() is None
     serial.start()
 
-    # The waiter is faster, and still does not get in beside a holder whose gate is open.
+    # The waiter is faster, and still gets no turn beside a holder whose gate is open.
     again = serial.connect()
     again.join(gpu, flags=HelloFlags.WANTS, slot_key=waiter.slot_key)
     resumed = serial.connect()
@@ -215,7 +215,7 @@ def test_alone_for_long_enough_it_ends(start_daemon: StartDaemon) -> None:
     client = daemon.connect()
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
-    # The end would begin with the connections.
+    # A daemon that ends would close its connections first.
     assert client.is_quiet(0.8)
     client.close()
     assert daemon.process is not None
@@ -279,7 +279,7 @@ def test_a_node_of_a_cluster_has_to_be_in_one(
 
 
 def test_sockets_that_somebody_removes_are_there_again(daemon: Daemon) -> None:
-    """Or everybody who comes later would run unmanaged, with a daemon that is well."""
+    """Otherwise all later programs would run unmanaged although the daemon works."""
     before = daemon.connect()
     before.join(daemon.gpus[0])
     names = {SOCKET_NAME, "control.sock", "look.sock"}
@@ -291,7 +291,7 @@ def test_sockets_that_somebody_removes_are_there_again(daemon: Daemon) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     daemon.connect().join(daemon.gpus[0])
-    # Who was there has not noticed.
+    # Earlier clients have not noticed.
     assert len(daemon.control.status().clients) == 2
     assert daemon.stop().count("a socket was removed, and is there again") == 3
     assert list(daemon.folder.iterdir()) == []

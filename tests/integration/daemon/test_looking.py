@@ -1,4 +1,4 @@
-"""Everybody may look, and nobody changes anything by it."""
+"""Every user may read the daemon's status, and reading changes nothing."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ from ..users import BOB, as_user, environment_of, open_folder
 from .conftest import Daemon, StartDaemon
 
 GIB = 1 << 30
-# Every route of the control API, asked of the table that it is served from.
+# Every route of the control API, from the table that it is served from.
 ROUTES = sorted(
     {
         (route.method, route.resource.canonical)
@@ -63,7 +63,7 @@ EVERY_ADDRESS = pytest.mark.parametrize("address", [look_address, lock_address])
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """Where daemons are: other users can get there."""
+    """The folder of daemons, which other users can reach."""
     with open_folder() as folder:
         yield folder
 
@@ -120,7 +120,7 @@ def test_where_not_everybody_may_look_the_lock_tells_only_whose_it_is(
 
 @pytest.mark.needs("root")
 class TestAnotherUser:
-    """The command line of somebody who is not the daemon's user."""
+    """The command line of a user other than the daemon's."""
 
     @staticmethod
     def nvshare(daemon: Daemon, *command: str) -> "subprocess.CompletedProcess[str]":
@@ -169,7 +169,7 @@ class TestAnotherUser:
         (client,) = json.loads(self.nvshare(daemon, "status", "--json").stdout)["clients"]
         assert (client["program"], client["user"], client["pid"]) == (HIDDEN, HIDDEN, 0)
         assert client["allocated"] == GIB
-        # Root does, whichever socket it asks on.
+        # Root may, on either socket.
         status, body = ask(look_address(daemon), "GET", "/v1/status")
         assert status == http.client.OK
         assert json.loads(body)["clients"][0]["pid"] == os.getpid()

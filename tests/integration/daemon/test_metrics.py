@@ -1,4 +1,4 @@
-"""Metrics of a real daemon, with clients that do as they are told."""
+"""Metrics of a real daemon, with clients that the tests control."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ def test_both_sockets_tell_the_same_metrics(scraped: Daemon) -> None:
         assert found.values("nvshare_gpu_programs") == [0, 1]
         asked = scrape(place, accept="application/openmetrics-text; version=1.0.0")
         assert asked.content_type.startswith("application/openmetrics-text; version=1.0.0")
-    # And nothing else over the network.
+    # Nothing else is served over the network.
     assert scrape(scraped.folder / CONTROL_NAME, "/v1/status").status == 200
     assert scrape(port_in(scraped.log_file), "/v1/status").status == 404
 

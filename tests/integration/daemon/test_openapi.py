@@ -1,7 +1,7 @@
 """The control API as its OpenAPI document describes it, by Schemathesis against a real daemon.
 
-Requests are made of the document: such as fit it, and such as do not. Whatever they are, the daemon
-answers as the document says, is not at a loss (500), and goes on. `make fuzz` makes more of them.
+Requests are made from the document: some that conform to it, and some that do not. The daemon
+answers all of them as the document says, never with 500, and goes on. `make fuzz` makes more.
 """
 
 import os
@@ -38,12 +38,12 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-# For one answer, on a busy machine.
+# Enough for one answer, on a busy machine.
 SECONDS = 30
 
 
 class UnixConnection(HTTPConnection):
-    """To a socket of the file system."""
+    """A connection to a Unix socket."""
 
     def __init__(self, path: str) -> None:
         super().__init__("localhost", timeout=SECONDS)
@@ -65,7 +65,7 @@ class UnixPool(HTTPConnectionPool):
 
 
 class UnixAdapter(HTTPAdapter):
-    """What requests sends by, instead of TCP."""
+    """The transport for requests, instead of TCP."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ def cases(operation: Any) -> "st.SearchStrategy[Any]":
 
 
 def bounded(case: Any) -> Any:
-    """A trace lasts as long as it is asked to."""
+    """Shorten traces: one lasts as long as the request says."""
     try:
         if float(case.query["seconds"]) > 0:
             case.query["seconds"] = 0.01
@@ -118,7 +118,7 @@ def test_answers_as_it_says(daemon: Daemon, session: requests.Session) -> None:
         @given(cases(operation), st.data())
         def ask(case: Any, data: st.DataObject) -> None:
             for name in case.path_parameters or {}:
-                # Else nearly all would be about what does not exist.
+                # Otherwise nearly all requests would be for things that do not exist.
                 if data.draw(st.booleans()):
                     case.path_parameters[name] = data.draw(st.sampled_from(known[name]))
             response = bounded(case).call(base_url=URL, session=session, timeout=SECONDS)

@@ -1,4 +1,4 @@
-"""Another user's process gets in only as far as the modes of the sockets say."""
+"""Another user's process can do only what the modes of the sockets permit."""
 
 import stat
 import subprocess
@@ -16,7 +16,7 @@ from .conftest import Daemon, StartDaemon
 
 NOBODY = 65534
 
-# As another user: connect, and say what came of it.
+# As another user: connect, and print the result.
 PROBE = """
 import os, socket, sys
 os.setgroups([])
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.needs("root")
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """Where daemons are: other users can get there."""
+    """The folder of daemons, which other users can reach."""
     with open_folder() as folder:
         yield folder
 
@@ -59,7 +59,7 @@ def write(path: Path, text: str) -> str:
 
 def test_others_may_only_look_by_default(daemon: Daemon) -> None:
     assert probe(daemon) == ["denied", "denied", "open"]
-    # They do not see what else is in the folder.
+    # They cannot list the folder.
     assert stat.S_IMODE(daemon.folder.stat().st_mode) == 0o711
     sockets = [daemon.folder / name for name in (SOCKET_NAME, CONTROL_NAME, LOOK_NAME)]
     assert [stat.S_IMODE(path.stat().st_mode) for path in sockets] == [0o600, 0o600, 0o666]
@@ -68,7 +68,7 @@ def test_others_may_only_look_by_default(daemon: Daemon) -> None:
 def test_nobody_else_at_all(start_daemon: StartDaemon, tmp_path: Path) -> None:
     daemon = start_daemon(write(tmp_path / "config.toml", 'look_mode = "0600"\n'))
     assert probe(daemon) == ["denied", "denied", "denied"]
-    # Each of these would do; neither relies on the other.
+    # Each of these would be enough; neither relies on the other.
     assert stat.S_IMODE(daemon.folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((daemon.folder / LOOK_NAME).stat().st_mode) == 0o600
 

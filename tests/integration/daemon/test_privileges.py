@@ -1,4 +1,4 @@
-"""A daemon of root's with as little as the unit of systemd leaves it."""
+"""A daemon of root with only the privileges that the systemd unit leaves it."""
 
 import grp
 import os
@@ -27,7 +27,7 @@ def capabilities() -> str:
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """Where daemons are: other users can get there."""
+    """The folder of daemons, which other users can reach."""
     with open_folder() as folder:
         yield folder
 

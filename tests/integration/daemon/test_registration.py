@@ -1,4 +1,4 @@
-"""Who is let in, who is not, and how many at once."""
+"""Which clients the daemon accepts, which it refuses, and how many at once."""
 
 import os
 import time
@@ -146,7 +146,7 @@ def test_a_thousand_clients_take_turns(serial: Daemon) -> None:
     gpu = serial.gpus[0]
     clients = [serial.connect() for _ in range(1000)]
     for client in clients:
-        # On a busy machine some wait for long enough to be told why, unless they are patient.
+        # On a busy machine some wait long enough to be told why, unless they are patient.
         client.send(hello(gpu, flags=frames.HelloFlags.WANTS | frames.HelloFlags.PATIENT))
     for client in clients:
         client.be_welcome()
@@ -154,7 +154,7 @@ def test_a_thousand_clients_take_turns(serial: Daemon) -> None:
     for client in clients:
         frame = client.receive()
         while not isinstance(frame, frames.Grant):
-            # Of so many, each is told to report less often.
+            # With so many clients, each is told to report less often.
             assert isinstance(frame, frames.Standby | frames.Settings)
             if isinstance(frame, frames.Standby):
                 os.close(client.take_descriptor())

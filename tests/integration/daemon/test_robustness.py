@@ -1,4 +1,4 @@
-"""Nothing that a client does harms another, or the daemon."""
+"""No client can harm another one, or the daemon."""
 
 import os
 import re
@@ -19,13 +19,13 @@ from .client import Client, hello
 from .conftest import Daemon, StartDaemon
 from .fuzzer import Attack, Fuzzer
 
-# Of every attack: connections at once, and frames of each.
+# Of every attack: simultaneous connections, and frames of each.
 CONNECTIONS = 40
 FRAMES = 100
 
 
 class Bystander:
-    """A client with manners, on the GPU that others attack the daemon about."""
+    """An honest client, on the GPU that the attacks name."""
 
     def __init__(self, daemon: Daemon) -> None:
         self._client = daemon.connect()
@@ -33,7 +33,7 @@ class Bystander:
         self.turn = self._client.expect(frames.Grant).turn
 
     def take_another_turn(self) -> None:
-        """Give the turn up and get another, whatever else it was sent in the meantime."""
+        """Give up the turn and get another, skipping other frames."""
         self._client.release(self.turn)
         while not isinstance(frame := self._client.receive(), frames.Grant):
             assert frame is not None, "the daemon has closed the bystander's connection"
@@ -43,14 +43,14 @@ class Bystander:
 
 
 def deliver(daemon: Daemon, attacks: list[Attack]) -> None:
-    """Attack over as many connections at once, and see each of them closed by the daemon."""
+    """Attack over this many connections at once; the daemon has to close each of them."""
     with ExitStack() as stack:
         clients = [stack.enter_context(Client(daemon.folder)) for _ in attacks]
         # In two pieces, so that others come between them.
         for part in (0, 1):
             for client, attack in zip(clients, attacks, strict=True):
                 half = len(attack.data) // 2
-                # The daemon may have had enough after the first.
+                # The daemon may have closed the connection after the first.
                 with suppress(BrokenPipeError, ConnectionResetError):
                     client.sock.sendall(attack.data[half:] if part else attack.data[:half])
         for client, attack in zip(clients, attacks, strict=True):
@@ -65,7 +65,7 @@ def deliver(daemon: Daemon, attacks: list[Attack]) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """What a daemon takes of the machine."""
+    """The resources that a daemon uses."""
 
     descriptors: int
     kilobytes: int
@@ -81,10 +81,10 @@ def size(daemon: Daemon) -> Size:
 def test_bad_frames_close_that_connection_only(
     start_daemon: StartDaemon, bad_frames: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # A process that says so much would be slowed.
+    # A process that sends so much would be slowed.
     config = tmp_path_factory.mktemp("config") / "config.toml"
     config.write_text("[peers]\nburst = 1000\n")
-    # A line in the log for everybody who comes and goes would be most of the work.
+    # Log lines for all clients that come and go would be most of the work.
     daemon = start_daemon(f"--config={config}", NVSHARE_LOG="warn")
     bystander = Bystander(daemon)
     fuzzer = Fuzzer(daemon.gpus[0], seed=bad_frames)
@@ -93,11 +93,11 @@ def test_bad_frames_close_that_connection_only(
     for batch in range(batches):
         deliver(daemon, [fuzzer.attack(FRAMES) for _ in range(CONNECTIONS)])
         bystander.take_another_turn()
-        # The journal has as many entries then as it ever will.
+        # By then the journal has reached its largest size.
         if batch == batches // 2:
             warm = size(daemon)
 
-    # Nothing is left of any of them, and the next one is welcome.
+    # Nothing is left of any of them, and the next client is accepted.
     daemon.connect().join(daemon.gpus[0])
     status = daemon.control.status()
     assert [client.state for client in status.clients] == ["running", "running"]
@@ -108,13 +108,13 @@ def test_bad_frames_close_that_connection_only(
 
 
 def daemon_errors(daemon: Daemon) -> str:
-    """What the daemon has logged as an error, after it has ended."""
+    """The errors that the daemon has logged, after it has ended."""
     said = daemon.stop()
     return "\n".join(line for line in said.splitlines() if " error " in line)
 
 
 def is_let_in(daemon: Daemon, gpu: str) -> bool:
-    """Come and say HELLO. Who cannot be told from others for now is sent away."""
+    """Connect and send HELLO. A client that cannot yet be told from others is refused."""
     with daemon.connect() as client, suppress(ConnectionError):
         client.send(hello(gpu))
         return client.receive() is not None
@@ -124,7 +124,7 @@ def is_let_in(daemon: Daemon, gpu: str) -> bool:
 def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
     daemon = start_daemon(prefix=("prlimit", "--nofile=64:64"))
     gpu = daemon.gpus[0]
-    # More than it can accept; the rest waits in the kernel.
+    # More connections than it can accept; the rest waits in the kernel.
     crowd = [daemon.connect() for _ in range(100)]
     crowd[0].join(gpu, needs_page=False)
     for client in crowd[1:60]:

@@ -1,4 +1,4 @@
-"""What a tenant can open in the folder that is mounted into its container keeps no daemon away."""
+"""A tenant opens and locks all it can in the mounted folder; a daemon starts all the same."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from .conftest import Daemon, StartDaemon
 
 RESTARTS = 20 if os.environ.get("NVSHARE_EVERY_POSITION") == "1" else 3
 
-# As root in a container passes for root: whatever is there, it opens and locks in every way.
+# As root in a container, which passes for root: it opens and locks everything there in every way.
 HOLD = """
 import fcntl, os, pathlib, sys
 held = []
@@ -74,7 +74,7 @@ def test_what_is_the_daemon_s_own_is_where_nobody_else_can_go(start_daemon: Star
     assert (private / LOCK).read_text() == f"{daemon.pid}\n"
     with daemon.connect() as client:
         client.join(daemon.gpus[0])
-        # It has the note by the time it answers anybody else.
+        # It has written the files by the time it answers this request.
         assert len(daemon.control.status().clients) == 1
         assert (private / "in-use").exists()
         assert len(list((private / "groups").glob("*.page"))) == 1

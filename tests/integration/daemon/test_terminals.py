@@ -1,4 +1,4 @@
-"""What verbs print on terminals of several widths, in ASCII, without colours and in pipes."""
+"""The output of verbs on terminals of several widths, in ASCII, without colours and in pipes."""
 
 import fcntl
 import json
@@ -109,7 +109,7 @@ def test_no_colour_and_no_other_characters(busy: Daemon) -> None:
 
 
 def complete(daemon: Daemon, *words: str) -> list[str]:
-    """Have a real bash complete a line, with the script that it is to read."""
+    """Have a real bash complete a line, with its completion script."""
     line = " ".join(f"'{word}'" for word in words)
     script = f"""
         eval "$(nvshare completion bash)"
@@ -144,7 +144,7 @@ def test_a_shell_completes_what_there_is(busy: Daemon) -> None:
 
 
 def keys_of(value: Any) -> set[str]:
-    """Return all keys of a value, without those of what people name and configure themselves."""
+    """Return all keys of a value, without those that people choose themselves."""
     if isinstance(value, list):
         return set().union(*map(keys_of, value))
     if not isinstance(value, dict):

@@ -150,8 +150,8 @@ def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
     revoke = second.expect(frames.Revoke)
     assert (revoke.urgency, revoke.evict_bytes) == (Urgency.NOW, 0)
     second.release(revoke.turn, reason=ReleaseReason.TOLD, wants=1, allocated=2 * GIB)
-    # It is asked to go when idle, and told to when its turn is over. On a slow machine it may be
-    # too late for being asked.
+    # It gets a soft revoke, and a revoke when its turn is over. On a slow machine the soft revoke
+    # may be missing.
     while not isinstance(order := first.receive(), frames.Revoke) or order.idle_us:
         assert isinstance(order, frames.Settings | frames.Revoke | frames.Handover)
     assert (order.urgency, order.evict_bytes) == (Urgency.NOW, 0)

@@ -1,4 +1,4 @@
-"""`nvshare web` has the rights of whoever starts it: before a real daemon, without a browser."""
+"""`nvshare web` has the rights of the user who starts it: with a real daemon, without a browser."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ ORDER = {"program": 1, "changes": {"priority": "low"}}
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """Where daemons are: other users can get there."""
+    """The folder of daemons, which other users can reach."""
     with open_folder() as folder:
         yield folder
 
@@ -47,10 +47,10 @@ def web(
     try:
         url, _, token = process.stdout.readline().strip().partition("#")
         if secret is not None:
-            # Into a log, which is what the output of a service is, the token does not go.
+            # The output of a service goes into a log, so the token is not printed there.
             url, token = url.partition(" ")[0], secret.read_text().strip()
         yield url, token
-        # Other users can read neither, but lists of processes and dumps do.
+        # Other users can read neither, but process lists and core dumps contain both.
         for name in ("cmdline", "environ"):
             assert token not in Path(f"/proc/{process.pid}/{name}").read_text()
     finally:
@@ -95,7 +95,7 @@ def test_who_may_change_changes_and_only_with_the_token(daemon: Daemon) -> None:
         assert ask(url, "/v1/park", token, park)[1]["group"]["parked"]
         assert not ask(url, "/v1/park", token, {**park, "parked": False})[1]["group"]["parked"]
     assert daemon.control.status().clients[0].limits.priority == "low"
-    # The daemon's log names who it was, and not with what.
+    # The daemon's log names the user, and not the token.
     assert f"(uid {os.getuid()})" in daemon.log
     assert token not in daemon.log
 

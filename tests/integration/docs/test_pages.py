@@ -27,7 +27,7 @@ def test_every_command_of_a_page_works(page: Path, folder: Path) -> None:
     done = run(page, folder, seconds=100)
 
     assert done.returncode == 0, done.stdout
-    # A program that cannot be had is not noticed by its shell if it was put into the background.
+    # A shell does not notice a missing program that it starts in the background.
     assert "command not found" not in done.stdout, done.stdout
     assert "Traceback" not in done.stdout, done.stdout
     printed = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("+"))

@@ -16,9 +16,9 @@ from nvshare.lab.emulator.profile import Profile, load_known, parse_profile
 from nvshare.probe.calibration import write_profile
 from nvshare.probe.report import TOPICS, load_report
 
-# As the profile says, and as was measured.
+# The permitted difference between the profile and the measurement.
 WITHIN = 0.1
-# What the emulated GPU's model, and no CPU of this machine, takes the time for.
+# Constants that depend on the emulated GPU's model, and not on a CPU of this machine.
 MEASURED = [
     "memory.total_mib",
     "memory.usable_mib",
@@ -35,7 +35,7 @@ MEASURED = [
     "engine.kernel_floor_us",
     "engine.queue_depth",
 ]
-# A call that blocks ends when its thread is woken: that late may be what it has measured.
+# A blocking call ends when its thread is woken: measurements may be late by this much.
 LATE_US = 5.0
 ATTEMPTS = 3
 
@@ -43,7 +43,7 @@ Make = Callable[..., Node]
 
 
 def examine(node: Node, folder: Path, *options: str) -> tuple[dict[str, Any], str]:
-    """Return the report, and what was printed."""
+    """Return the report and the output."""
     path = folder / "report.json"
     command = [sys.executable, "-m", "nvshare", "doctor", "--gpu", "--output", str(path)]
     environment = {**os.environ, **node.environment(library_folder(), os.environ), "COLUMNS": "200"}
@@ -74,7 +74,7 @@ def test_an_emulated_gpu_is_examined_and_can_be_made_again(make_node: Make, tmp_
     assert "Tesla T4, driver" in printed
     assert f"The report is {tmp_path / 'report.json'}." in printed
 
-    # Other work on the machine lengthens what is measured: then it is measured again.
+    # Other work on the machine lengthens the measured times: then they are measured again.
     attempts = 1
     while (wrong := misjudged(tmp_path / "report.json")) and attempts < ATTEMPTS:
         examine(make_node("1xt4"), tmp_path, "--quick")
@@ -83,7 +83,7 @@ def test_an_emulated_gpu_is_examined_and_can_be_made_again(make_node: Make, tmp_
 
 
 def misjudged(path: Path) -> dict[str, tuple[float | None, float]]:
-    """Return the constants that a report does not lead back to: as found, and as they are."""
+    """Return the constants that a report fails to recover: the found and the real values."""
     back, real = parse_profile(write_profile(load_report(path)), source="written"), load_known("t4")
     wrong = {}
     for field in MEASURED:

@@ -19,7 +19,7 @@ from nvshare.lab.emulator.root import node_root
 from nvshare.lab.emulator.transient import transient_node
 
 INSIDE = Path(__file__).parent / "inside.py"
-# A body takes two at most.
+# A body takes two seconds at most.
 SECONDS = 60
 
 Body = Callable[[Any], None]
@@ -27,7 +27,7 @@ Emulated = Callable[..., str]
 
 
 class Parent:
-    """inside.py, of which every body gets a child."""
+    """The process of inside.py, which forks a child for every body."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -49,7 +49,7 @@ class Parent:
         )
 
     def run(self, body: Body, environment: dict[str, str]) -> tuple[int, str]:
-        """Have a body run; return how it has ended, and what it has printed."""
+        """Run a body; return its exit code and its output."""
         self._number += 1
         output = self._folder / str(self._number)
         code = body.__code__
@@ -82,8 +82,8 @@ def parent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parent]:
 def emulated(parent: Parent) -> Emulated:
     """Run a function of a test module on an emulated node; an exception in it fails the test.
 
-    See inside.py for what ``body(cu)`` gets. It is expected to end with that code, negative for a
-    signal. Returns what it has printed.
+    See inside.py for the argument of ``body(cu)``. The body has to end with that code, negative for
+    a signal. Returns its output.
     """
 
     def run(

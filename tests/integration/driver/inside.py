@@ -1,8 +1,8 @@
 """The other side of the fixture ``emulated``: runs functions of files, each with a CUDA driver.
 
 A program and not a module for tests: it is started by conftest.py. Every line that it reads is an
-order, and makes it a child that is told so: most of a process's beginning is the import of the
-bindings and of pytest, and that is behind it then. What the child's end was is written as a line.
+order, for which it forks a child. Most of a process's start is the import of the bindings and of
+pytest, which the child need not repeat. The end of the child is written as a line.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from typing import Any
 import pytest  # noqa: F401  the files of the tests import it
 from cuda.bindings import driver
 
-# What the files of the tests import of each other.
+# For the imports of the test files from each other.
 sys.path.append(str(Path(__file__).parents[3]))
 
 
@@ -64,12 +64,12 @@ class Cuda:
         self.cuMemcpyHtoD(address, data, len(data))
 
     def free(self) -> int:
-        """How many bytes of the GPU nobody has."""
+        """The free bytes of the GPU."""
         return int(self.cuMemGetInfo()[0])
 
 
 def serve() -> dict[str, Any] | None:
-    """Make children until there are no more orders. In a child, return its own."""
+    """Fork children until there are no more orders. In a child, return its own order."""
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
@@ -87,7 +87,7 @@ def obey(order: dict[str, Any]) -> None:
     output = os.open(order["output"], os.O_WRONLY | os.O_CREAT)
     for standard in (1, 2):
         os.dup2(output, standard)
-    # Not as __main__: the file of the tests is not to think that it was started.
+    # Not as __main__: the test file must not run as a program.
     runpy.run_path(order["file"], run_name="inside")[order["function"]](Cuda())
 
 

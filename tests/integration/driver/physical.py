@@ -28,7 +28,7 @@ def access(cu: Any, *, device: int = 0, rights: str = "READWRITE") -> Any:
 
 
 class Window:
-    """Reserved addresses, to which memory comes and from which it goes."""
+    """Reserved addresses, to which memory is mapped and from which it is unmapped."""
 
     def __init__(self, cu: Any, size: int = GRAIN, *, device: int = 0, mapped: bool = True) -> None:
         self.cu, self.size, self.device = cu, size, device

@@ -85,7 +85,7 @@ def managed_memory_is_the_programs_too(cu: Any) -> None:
     cu.write(address, b"world")
     assert text.from_address(int(address)).raw == b"world"
     cu.cuMemFree(address)
-    # What is left of a batch of chunks stays; without the model, nothing has been on the GPU.
+    # The rest of a batch of chunks stays; without the model, nothing has been on the GPU.
     assert free - cu.free() in (BATCH - BLOCK, 0)
     assert cu.error("cuMemAllocManaged", 4096, 4) == "INVALID_VALUE"
     assert cu.error("cuMemAllocManaged", 0, 1) == "INVALID_VALUE"

@@ -1,4 +1,4 @@
-"""Stream capture: what becomes a graph, and what may not be done meanwhile."""
+"""Stream capture: the graphs that it makes, and the calls that it forbids meanwhile."""
 
 import ctypes
 import struct
@@ -19,7 +19,7 @@ COUNT = 16
 
 
 class Bench:
-    """Two streams, memory, and something to do in them."""
+    """Two streams, memory, and work for them."""
 
     def __init__(self, cu: Any) -> None:
         self.cu = cu

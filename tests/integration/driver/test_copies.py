@@ -1,4 +1,4 @@
-"""Every form of copy and fill: that the right bytes arrive, and who waits for them."""
+"""Every form of copy and fill: the right bytes arrive, and the right calls wait for them."""
 
 import ctypes
 import time
@@ -39,7 +39,7 @@ def unknown_addresses_are_refused(cu: Any) -> None:
     assert cu.error("cuMemcpyHtoDAsync", address, buffer, 1 << 63, 0) == "INVALID_VALUE"
     assert cu.error("cuMemcpy", address, 0, 4) == "INVALID_VALUE"
     cu.cuMemFree(address)
-    # No longer memory, and never the program's own: the CPU would fault on it.
+    # Freed memory, and addresses that never were the program's: the CPU would fault on them.
     assert cu.error("cuMemcpyHtoD", address, buffer, 4) == "INVALID_VALUE"
     assert cu.error("cuMemcpy", cu.cuMemAlloc(4096), int(address) + 4096, 4) == "INVALID_VALUE"
 

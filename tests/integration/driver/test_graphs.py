@@ -26,7 +26,7 @@ def handles(nodes: Any) -> list[int]:
 
 
 class Bench:
-    """A stream, memory, and nodes that do something to it that can be seen."""
+    """A stream, memory, and nodes with a visible effect on it."""
 
     def __init__(self, cu: Any) -> None:
         self.cu = cu
@@ -152,7 +152,7 @@ def parameters_can_be_read_and_changed(cu: Any) -> None:
     executable = cu.cuGraphInstantiate(graph, 0)
     cu.cuGraphKernelNodeSetParams(fill, bench.kernel(6))
     bench.run(executable)
-    assert bench.see() == words(5)  # what was instantiated is a copy
+    assert bench.see() == words(5)  # the instantiated graph is a copy
     cu.cuGraphExecKernelNodeSetParams(executable, fill, bench.kernel(7))
     bench.run(executable)
     assert bench.see() == words(7)

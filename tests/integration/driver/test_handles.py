@@ -1,4 +1,4 @@
-"""Memory with handles as programs see it: who may reach it, and what is told of it."""
+"""Memory with handles as programs see it: which GPUs may reach it, and its properties."""
 
 import os
 from typing import Any
@@ -30,7 +30,7 @@ def a_kernel_of_a_peer(cu: Any) -> None:
     window.allow(1, "NONE")
     launcher.fill(0, window.address, 7, 100)
     assert cu.error("cuCtxSynchronize") == DEAD
-    # The first one's context has nothing to do with it, and has kept its own access.
+    # The first one's context is not affected, and has kept its own access.
     cu.cuCtxSetCurrent(cu.context)
     assert cu.read(window.address, 400) == b"\x07\0\0\0" * 100
 
@@ -56,7 +56,7 @@ def a_copy_between_two(cu: Any) -> None:
 
 
 def access_goes_with_the_mapping(cu: Any) -> None:
-    """And is given anew after every mapping, to each GPU; reading is not writing."""
+    """Access is set anew after every mapping, for each GPU; reading is not writing."""
     window = Window(cu, mapped=False)
     window.come(allowed=False)
     location = access(cu).location

@@ -1,4 +1,4 @@
-"""Faults that were asked for; and what a process is said to have left."""
+"""Injected faults, and the memory that a process is reported to have left."""
 
 import ctypes
 import json
@@ -33,7 +33,7 @@ def every_so_many_calls(cu: Any) -> None:
     address = int(cu.cuMemAddressReserve(4 * GRAIN, 0, 0, 0))
     assert cu.error("cuMemAddressReserve", GRAIN, 0, 0, 0) == "OUT_OF_MEMORY"
     cu.cuMemAddressReserve(GRAIN, 0, 0, 0)
-    # A wrong call is just wrong.
+    # A wrong call fails as always.
     assert cu.error("cuMemMap", address + 1, GRAIN, 0, handles[0], 0) == "INVALID_VALUE"
     cu.cuMemMap(address, GRAIN, 0, handles[0], 0)
     second = address + GRAIN, GRAIN, 0, handles[1], 0
@@ -77,7 +77,7 @@ def in_the_middle(cu: Any) -> None:
 
 
 def another_takes_it(cu: Any) -> None:
-    """Every second release: there is as much free as before, and nobody of the node has it."""
+    """Every second release: free memory is as before, and no process of the node has the rest."""
     handles = [cu.cuMemCreate(100 * MIB, properties(cu), 0) for _ in range(2)]
     free = cu.free()
     cu.cuMemRelease(handles[0])

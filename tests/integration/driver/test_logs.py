@@ -1,4 +1,4 @@
-"""The driver's log, of which there is never anything to read."""
+"""The driver's log, which is always empty."""
 
 import ctypes
 from pathlib import Path

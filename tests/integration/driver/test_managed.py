@@ -216,7 +216,7 @@ def contexts_grow_with_their_modules(cu: Any) -> None:
     memory = cu.cuMemAllocManaged(20 * MIB, 1)
     cu.cuMemPrefetchAsync(memory, 20 * MIB, place(cu, 0), 0, 0)
     cu.cuCtxSynchronize()
-    assert own_bytes() == own  # managed memory is nobody's
+    assert own_bytes() == own  # managed memory belongs to no process
     context = cu.cuCtxCreate(None, 0, cu.device)
     cu.cuModuleLoadData(PTX)
     cu.cuCtxDestroy(context)

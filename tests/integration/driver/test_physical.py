@@ -1,4 +1,4 @@
-"""Memory with handles: zero when it is new, gone when it is released, and what it waits for."""
+"""Memory with handles: zero when it is new, gone when it is released, and its waits."""
 
 import time
 from contextlib import suppress
@@ -10,7 +10,7 @@ import pytest
 from tests.integration.driver.physical import GRAIN, Launcher, Window, properties
 
 MIB = 1 << 20
-# Of the profile "tiny": what is left beside one context.
+# The memory of the profile "tiny" that is left beside one context.
 MOST = 240 * MIB
 
 
@@ -60,7 +60,7 @@ def released_bytes_cost_nothing(cu: Any) -> None:
 
 
 def creating(cu: Any, size: int, pause: float) -> float:
-    """How long it takes to create what was freed so long ago."""
+    """How long it takes to create memory that was freed this long ago."""
     cu.cuMemFree(cu.cuMemAlloc(size))
     time.sleep(pause)
     before = time.monotonic()
@@ -71,7 +71,7 @@ def creating(cu: Any, size: int, pause: float) -> float:
 
 
 def scrubbing(cu: Any) -> None:
-    """Free at once; but who needs it before it is zero waits for it: 10 ms, at this speed."""
+    """Free at once; but a call that needs it before it is zero waits: 10 ms, at this speed."""
     large = MOST - 8 * MIB
     handle = cu.cuMemCreate(large, properties(cu), 0)
     free = cu.free()
@@ -83,7 +83,7 @@ def scrubbing(cu: Any) -> None:
 
 
 def more_than_there_is(cu: Any) -> None:
-    """Also after the wait; and a smaller one is served then."""
+    """Refused also after the wait; a smaller request then succeeds."""
     handle = cu.cuMemCreate(MOST - 8 * MIB, properties(cu), 0)
     cu.cuMemRelease(handle)
     assert cu.error("cuMemCreate", MOST + GRAIN, properties(cu), 0) == "OUT_OF_MEMORY"

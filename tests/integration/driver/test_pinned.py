@@ -1,4 +1,4 @@
-"""Copies of page-locked memory, and of any other: how fast they are, and who waits for them."""
+"""Copies of page-locked memory, and of any other: how fast they are, and which calls wait."""
 
 import ctypes
 import mmap
@@ -90,7 +90,7 @@ def other_memory_is_copied_by_the_caller(cu: Any) -> None:
 
 
 def a_small_copy_is_staged_at_once(cu: Any) -> None:
-    """While others use the bus as well, and it takes 40 ms: whoever asks at once asks in time."""
+    """While others use the bus as well, a copy takes 40 ms: an immediate question is in time."""
     device, event = int(cu.cuMemAlloc(SIZE)), cu.cuEventCreate(0)
     source = pinned(cu)
     for _ in range(10):

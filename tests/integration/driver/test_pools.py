@@ -97,7 +97,7 @@ def what_is_over_the_threshold_goes_at_the_next_synchronisation(cu: Any) -> None
     cu.cuMemFreeAsync(address, stream)
     while cu.error("cuStreamQuery", stream) == "NOT_READY":
         pass
-    # Freed, and not given back: to look is not to synchronise.
+    # Freed, and not given back: a query does not synchronise.
     assert attribute(cu, pool, "USED_MEM_CURRENT") == 0
     assert attribute(cu, pool, "RESERVED_MEM_CURRENT") == 20 * MIB
     assert cu.free() == free - 20 * MIB

@@ -154,7 +154,7 @@ def a_function_waits_for_another_thread_and_what_that_does(cu: Any) -> None:
     wait = call(lambda _: seen.append(goes_on.wait(20)))
     cu.libcuda.cuLaunchHostFunc(ctypes.c_void_p(int(first)), wait, None)
     assert spins(cu, first)
-    # The GPU works for the others meanwhile, whether anybody looks or not.
+    # The GPU works for the others meanwhile, whether or not a process polls it.
     host = int(cu.cuMemHostAlloc(8, 2))
     Word.from_address(host).value = 0
     cu.cuMemsetD8Async(word, 7, 1, second)

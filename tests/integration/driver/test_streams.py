@@ -33,7 +33,7 @@ def a_priority_keeps_its_own_queues(cu: Any) -> None:
     cu.cuEventRecord(ends[0], high)
     cu.cuEventRecord(ends[1], low[-1])
     cu.cuCtxSynchronize()
-    # Were it in a queue with others, it would have had to wait for some of them to be done.
+    # In a queue with others it would have had to wait for some of them.
     assert cu.cuEventElapsedTime(*ends) > 0
 
 
@@ -42,5 +42,5 @@ def test_more_streams_than_queues(emulated: Any) -> None:
 
 
 def test_priorities(emulated: Any) -> None:
-    # So slow that all is submitted before any of it is done.
+    # Slow enough that all is submitted before any of it is done.
     emulated(a_priority_keeps_its_own_queues, speed=0.05, data="off")

@@ -1,4 +1,4 @@
-"""What kernels cost that work through large arrays piece by piece."""
+"""The cost of kernels that work through large arrays piece by piece."""
 
 import ctypes
 from importlib.resources import files
@@ -16,7 +16,7 @@ SOON_MS = WHOLE_MS / 10
 
 
 def milliseconds(cu: Any, launches: list[tuple[str, list[int]]]) -> list[float]:
-    """How long each of several launches takes that are in the queue together."""
+    """How long each of several queued launches takes."""
     image = (files("nvshare") / "lab" / "emulator" / "kernels.ptx").read_bytes()
     module = cu.cuModuleLoadData(image)
     word = ctypes.c_uint64
@@ -63,7 +63,7 @@ def pieces_are_paid_for_with_the_first(cu: Any) -> None:
 
 
 def grow(cu: Any, address: int, size: int) -> None:
-    """Map handles one behind the other, as PyTorch does in its expandable segments."""
+    """Map handles at adjacent addresses, as PyTorch does in its expandable segments."""
     piece = 4 * MIB
     for at in range(address, address + size, piece):
         handle = cu.cuMemCreate(piece, properties(cu), 0)
@@ -72,7 +72,7 @@ def grow(cu: Any, address: int, size: int) -> None:
 
 
 def only_arrays_that_are_meant_are_paid_for(cu: Any) -> None:
-    """Up to four arrays lie side by side in a reservation, and a kernel is about some of them."""
+    """Up to four arrays lie side by side in a reservation, and a kernel uses some of them."""
     size = BYTES + MIB  # so that they begin and end within pieces
     x, y, z, other = range(int(cu.cuMemAddressReserve(6 * BYTES, 0, 0, 0)), 1 << 63, size)[:4]
     add, count = "nvshare_add_f32", 16
@@ -102,7 +102,7 @@ def test_arrays_in_one_reservation(emulated: Any) -> None:
 
 
 def an_array_in_pieces_is_paid_for_as_a_whole(cu: Any) -> None:
-    """As an allocation is, also if a kernel has been given a part of it."""
+    """Like an allocation, also if a kernel gets only a part of it."""
     x, y, z = (int(cu.cuMemAddressReserve(BYTES, 0, 0, 0)) for _ in range(3))
     for place in (x, y, z):
         grow(cu, place, BYTES)

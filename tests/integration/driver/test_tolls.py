@@ -1,4 +1,4 @@
-"""What calls on memory with handles, and page-locking, cost the thread that makes them."""
+"""The cost of calls on memory with handles, and of page-locking, for the calling thread."""
 
 import ctypes
 import mmap
@@ -22,7 +22,7 @@ def toll(of: tuple[float, float], size: int) -> float:
 
 
 def timed(call: Any, *arguments: Any) -> tuple[float, Any]:
-    """How long a call takes, in emulated time, and what it returns."""
+    """The emulated time that a call takes, and its result."""
     before = time.monotonic()
     result = call(*arguments)
     return (time.monotonic() - before) * SPEED, result
@@ -71,7 +71,7 @@ def page_locking_costs_time(cu: Any) -> None:
 
 
 def one_lock_for_all_gpus(cu: Any) -> None:
-    """Threads on two GPUs come one after the other."""
+    """Threads on two GPUs are served one after the other."""
     count = 10
 
     def create(device: int) -> None:
@@ -103,7 +103,7 @@ def nothing_takes_time(cu: Any) -> None:
     before = time.monotonic()
     for _ in range(100):
         cu.cuMemRelease(cu.cuMemCreate(GRAIN, properties(cu), 0))
-    # A second each, if they took their time.
+    # A second each, if the calls cost time.
     assert time.monotonic() - before < 10
 
 

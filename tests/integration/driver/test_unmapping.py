@@ -1,4 +1,4 @@
-"""Work that goes where there is no memory: judged when executed, and deadly for its context."""
+"""Work on addresses without memory: judged when executed, and fatal to its context."""
 
 import ctypes
 import time
@@ -14,7 +14,7 @@ DEAD = "ILLEGAL_ADDRESS"
 
 
 def everything_is_dead(cu: Any) -> None:
-    """Every later call in the context says so, and not just once."""
+    """Every later call in the context returns the error."""
     for _ in range(2):
         assert cu.error("cuCtxSynchronize") == DEAD
         assert cu.error("cuMemAlloc", 4096) == DEAD
@@ -33,7 +33,7 @@ def a_kernel_queued_before_the_unmapping(cu: Any) -> None:
     launcher.fill(stream, window.address, 7, 100)
     before = time.monotonic()
     window.go()
-    assert time.monotonic() - before < BUSY_US / 2e6  # the call waits for nobody
+    assert time.monotonic() - before < BUSY_US / 2e6  # the call does not wait
     assert cu.error("cuStreamSynchronize", stream) == DEAD
     everything_is_dead(cu)
 
@@ -146,7 +146,7 @@ def what_comes_after_is_not_done(cu: Any) -> None:
 
 
 def what_came_before_is_done(cu: Any) -> None:
-    """Work that has ended is as it was, whenever its bytes are looked at."""
+    """Work that has ended keeps its result, whenever its bytes are read."""
     window, launcher, stream = Window(cu), Launcher(cu), cu.cuStreamCreate(1)
     launcher.fill(stream, window.address, 7, 100)
     time.sleep(0.02)
@@ -182,7 +182,7 @@ def events_tell_of_it(cu: Any) -> None:
 
 
 def at_once_or_soon(cu: Any) -> None:
-    """Whether or not anything takes time, bytes are stored or not."""
+    """With and without modelled time, with and without stored bytes."""
     window, launcher = Window(cu), Launcher(cu)
     launcher.fill(0, window.address, 7, GRAIN // 4)
     cu.cuMemsetD8(window.address, 1, GRAIN)
@@ -193,7 +193,7 @@ def at_once_or_soon(cu: Any) -> None:
 
 
 def one_byte_too_far(cu: Any) -> None:
-    """Of a named kernel it is known where it goes: across mappings, and no further."""
+    """The addresses of a named kernel are known: across mappings, and no further."""
     window, launcher = Window(cu, 3 * GRAIN, mapped=False), Launcher(cu)
     window.size = 2 * GRAIN
     window.come()
@@ -211,7 +211,7 @@ def a_copy_at_once_or_soon(cu: Any) -> None:
 
 
 def ends_of_arrays(cu: Any) -> None:
-    """A pointer to the end of what another parameter points into is not followed."""
+    """A pointer to the end of another parameter's memory is not followed."""
     window = Window(cu, 2 * GRAIN, mapped=False)
     window.size = GRAIN
     window.come()
@@ -233,7 +233,7 @@ def ends_of_arrays(cu: Any) -> None:
 
 
 def nvml_tells_of_it(cu: Any) -> None:
-    """Without anybody in the process asking how the work went."""
+    """Even if the process never queries the result."""
     import pynvml
 
     pynvml.nvmlInit()

@@ -39,7 +39,7 @@ class Guest:
         return self.answer()
 
     def put(self, text: str) -> None:
-        """Have an expression evaluated there, which may wait for the daemon."""
+        """Begin to evaluate an expression there, which may wait for the daemon."""
         assert self.process.stdin is not None
         self.process.stdin.write(text + "\n")
         self.process.stdin.flush()
@@ -59,7 +59,7 @@ class Guest:
         return int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0])
 
     def end(self) -> str:
-        """Let it end; return what it has said on stderr."""
+        """Let it end; return its standard error."""
         said, errors = self.process.communicate(timeout=20)
         assert said == ""
         assert self.process.returncode == 0, errors
@@ -82,7 +82,7 @@ def preloaded(node: Node, daemon: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def portable_library(once: Callable[..., Path]) -> Path:
-    """libnvshare.so as it would be on a machine that the gate has no assembly for."""
+    """libnvshare.so as on a machine for which the gate has no assembly."""
 
     def make(folder: Path) -> None:
         build_native(folder, "-DNVSHARE_PORTABLE_GATE=ON", targets=["nvshare"])
@@ -92,13 +92,13 @@ def portable_library(once: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def node_settings() -> Settings:
-    """How the node is made; for others to replace."""
+    """The settings of the node; test modules may override this."""
     return Settings(speed=1.0)
 
 
 @pytest.fixture
 def gpus() -> str:
-    """The GPUs of the node; the same."""
+    """The GPUs of the node; test modules may override this."""
     return "2xtiny"
 
 

@@ -1,4 +1,4 @@
-"""A daemon for programs that wait for each other: all hold, who is behind steps, all go on."""
+"""A daemon for programs that wait for each other: all hold, those behind step, all go on."""
 
 import time
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ from nvshare.wire.frames import (
 
 from .scripted import Link
 
-# For so long nobody is let step: most work ends by itself.
+# For this long no client steps: most work ends by itself.
 PATIENCE = 0.003
 SECONDS = 20.0
 
 
 @dataclass
 class Member:
-    """One client: what it has said since it was told to hold."""
+    """One client: its frames since the order to hold."""
 
     link: Link
     turn: int = 1
@@ -38,7 +38,7 @@ class Member:
     steps: int = 0
 
     def hear(self) -> None:
-        """Take in what it has said meanwhile."""
+        """Read the frames that it has sent meanwhile."""
         while not self.link.silent(0):
             frame = self.link.next(Held | Memory | Moved | Host | Want | Released)
             if isinstance(frame, Held) and frame.number == self.number:
@@ -53,14 +53,14 @@ class Member:
         self.link.send(Step(self.turn, self.number))
 
     def hold(self) -> None:
-        """Have it hold."""
+        """Order it to hold."""
         self.held = self.waits = False
         self.steps = 0
         self.number += 1
         self.link.send(Hold(self.turn, self.number))
 
     def give_way(self) -> None:
-        """Have it release its turn. That somebody has come to wait may have crossed with that."""
+        """Have it release its turn. A report of a waiting call may have crossed with that."""
         while not isinstance(self.link.next(Held | Memory | Moved | Host | Released), Released):
             continue
         self.turn += 1
@@ -79,7 +79,7 @@ class Gang:
             member.link.send(Grant(member.turn, 0))
 
     def hold(self) -> None:
-        """Have all hold, and let those who are behind catch up, until nothing is in flight."""
+        """Have all hold, and let those behind catch up, until nothing is in flight."""
         for member in self.members:
             member.hold()
         deadline = time.monotonic() + SECONDS
@@ -101,7 +101,7 @@ class Gang:
             member.link.send(Keep(member.turn))
 
     def switch(self, evict_bytes: int) -> None:
-        """Take the turn of all, and so much of their memory; and give them the next one."""
+        """Revoke the turns of all, with so much of their memory; and give them the next ones."""
         for member in self.members:
             revoke = Revoke(member.turn, Urgency.NOW, 0, evict_bytes, RevokeFlags(0))
             member.link.send(revoke)

@@ -1,6 +1,6 @@
-"""A program that uses the GPU as it is told, line by line: a Python expression in, its value out.
+"""A program that a test controls line by line: a Python expression in, its value out.
 
-Run by path, with the interposer preloaded or not. It knows the driver only; nothing of nvshare.
+Run by path, with the interposer preloaded or not. It knows only the driver, and not nvshare.
 """
 
 import ctypes
@@ -83,7 +83,7 @@ class Gpu:
         return 0
 
     def load_modules(self, count: int) -> int:
-        """Load the same code so often, until it fails."""
+        """Load the same code so many times, or until it fails."""
         codes = (self.cuda.cuModuleLoadData(ctypes.byref(Word()), KERNEL) for _ in range(count))
         return next((int(code) for code in codes if code), 0)
 
@@ -108,7 +108,7 @@ class Gpu:
         return int(max(codes))
 
     def call_back(self) -> list[Any]:
-        """Have functions called in the order of a stream; return what they were given."""
+        """Have functions called in the order of a stream; return their arguments."""
         stream, seen = self.stream(), list[Any]()
         host = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
         back = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -152,7 +152,7 @@ class Gpu:
         return codes
 
     def launch_graph(self) -> int:
-        """Launch what was captured."""
+        """Launch the captured graph."""
         return int(self.cuda.cuGraphLaunch(self.graph, self.graph_stream))
 
     def sync(self) -> int:
@@ -179,7 +179,7 @@ class Gpu:
         return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), b"a", ctypes.c_size_t(1)))
 
     def word(self, value: int) -> Word:
-        """A number of 64 bits, as addresses and sizes are."""
+        """A number of 64 bits, for addresses and sizes."""
         return Word(value)
 
     def copy_rows(self, target: int, source: int, size: int) -> int:
@@ -192,17 +192,17 @@ class Gpu:
         return int(self.cuda.cuMemcpy2D_v2(description))
 
     def upload(self, pointer: int, size: int) -> int:
-        """Copy memory of this program's to the GPU, and wait until it is there."""
+        """Copy host memory to the GPU, and wait until it is there."""
         self.cuda.cuCtxSetCurrent(self.context)
         return int(self.cuda.cuMemcpyHtoD_v2(Word(pointer), self.host(size), Word(size)))
 
     def download(self, pointer: int, size: int) -> int:
-        """The other way."""
+        """Copy from the GPU to host memory, and wait."""
         self.cuda.cuCtxSetCurrent(self.context)
         return int(self.cuda.cuMemcpyDtoH_v2(self.host(size), Word(pointer), Word(size)))
 
     def host(self, size: int) -> Word:
-        """Memory that the driver knows nothing of, and that takes no room until it is used."""
+        """Memory that is unknown to the driver, and takes no room until it is used."""
         if size not in self.buffers:
             self.buffers[size] = mmap.mmap(-1, size)
         return Word(ctypes.addressof(ctypes.c_char.from_buffer(self.buffers[size])))
@@ -220,7 +220,7 @@ class Gpu:
         return code, pointer.value, pitch.value
 
     def fetch(self, size: int = 4) -> int:
-        """Copy from memory that was allocated last to the host, which waits for all work."""
+        """Copy from the last allocation to the host, which waits for all work."""
         return int(
             self.cuda.cuMemcpyDtoH_v2(ctypes.create_string_buffer(size), self.last, Word(size))
         )
@@ -237,7 +237,7 @@ class Gpu:
         return self.hoard(pool.value)
 
     def make_exportable_pool(self) -> int:
-        """Make a memory pool that other processes can be given."""
+        """Make a memory pool that can be exported to other processes."""
         pool, properties = Word(), (ctypes.c_int * 22)(1, 1, 1, 0)
         assert self.cuda.cuMemPoolCreate(ctypes.byref(pool), properties) == 0
         return pool.value
@@ -268,7 +268,7 @@ class Gpu:
         )
 
     def capture_memory(self, size: int) -> list[int]:
-        """Capture memory that comes and goes into a graph, and launch that."""
+        """Capture an allocation and its free into a graph, and launch that."""
         stream, graph, ready, pointer = self.stream(), Word(), Word(), Word()
         codes = [self.cuda.cuStreamBeginCapture_v2(stream, 0)]
         codes += [self.cuda.cuMemAllocAsync(ctypes.byref(pointer), Word(size), stream)]
@@ -280,7 +280,7 @@ class Gpu:
         return codes
 
     def hoard(self, pool: int) -> int:
-        """Let a pool keep all that is freed. 0: the default pool."""
+        """Let a pool keep all freed memory. 0: the default pool."""
         handle, all_of_it = Word(pool), Word(2**64 - 1)
         if not pool:
             self.cuda.cuDeviceGetDefaultMemPool(ctypes.byref(handle), 0)
@@ -299,22 +299,22 @@ class Gpu:
         return code, pointer.value
 
     def free_async(self, pointer: int) -> int:
-        """Give back to the pool, and wait until it has it."""
+        """Free to the pool, and wait until that is done."""
         return int(self.cuda.cuMemFreeAsync(Word(pointer), None) or self.sync())
 
     def free_in(self, pointer: int, stream: Word | None = None) -> int:
-        """Give back to the pool, in the order of a stream."""
+        """Free to the pool, in the order of a stream."""
         return int(self.cuda.cuMemFreeAsync(Word(pointer), stream))
 
     def pool_figures(self, pool: int) -> list[int]:
-        """Reserved, the most that ever was; used, the same."""
+        """Reserved bytes and their maximum; used bytes and their maximum."""
         values = [Word() for _ in range(4)]
         for number, value in enumerate(values, 5):
             assert self.cuda.cuMemPoolGetAttribute(Word(pool), number, ctypes.byref(value)) == 0
         return [value.value for value in values]
 
     def reset_high_marks(self, pool: int) -> int:
-        """Set both back."""
+        """Reset both maxima."""
         reserved, used = (
             self.cuda.cuMemPoolSetAttribute(Word(pool), number, ctypes.byref(Word(0)))
             for number in (6, 8)
@@ -330,7 +330,7 @@ class Gpu:
         return code, begin.value, size.value
 
     def trim(self, pool: int, keep: int = 0) -> int:
-        """Let a pool give back what it keeps beyond so many bytes."""
+        """Let a pool give back the memory that it keeps beyond so many bytes."""
         return int(self.cuda.cuMemPoolTrimTo(Word(pool), Word(keep)))
 
     def info(self) -> tuple[int, int]:
@@ -352,7 +352,7 @@ class Gpu:
         return code, value.value
 
     def place(self, pointer: int) -> int:
-        """Where the first byte of an allocation was last moved to: a device, -1 the host."""
+        """The last move of an allocation's first byte: to a device, or -1, the host."""
         value = ctypes.c_int()
         self.cuda.cuMemRangeGetAttribute(ctypes.byref(value), 4, 4, Word(pointer), Word(1))
         return value.value
@@ -388,7 +388,7 @@ class Gpu:
         time.sleep(seconds)
 
     def fork(self, text: str) -> str:
-        """Evaluate something in a child, and return what it says."""
+        """Evaluate an expression in a forked child, and return its value."""
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:

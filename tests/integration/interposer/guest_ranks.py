@@ -9,7 +9,7 @@ Word = ctypes.c_uint64
 
 
 class Rank:
-    """One of them: a context, a stream, and kernels."""
+    """One rank: a context, a stream, and kernels."""
 
     def __init__(self, cuda: Any, device: int, image: str) -> None:
         self._cuda = cuda
@@ -42,13 +42,13 @@ class Rank:
         return self.launch(self._meet, words, ranks, rank, value)
 
     def sync(self) -> int:
-        """Wait for all of that."""
+        """Wait for all its work."""
         self._cuda.cuCtxSetCurrent(self._context)
         return int(self._cuda.cuStreamSynchronize(self._stream))
 
 
 class Ranks:
-    """Those of this process, by their numbers, and the words by which they meet."""
+    """The ranks of this process, by number, and the words by which they meet."""
 
     def __init__(self, cuda: Any) -> None:
         self._cuda = cuda
@@ -57,7 +57,7 @@ class Ranks:
         self._words = 0
 
     def begin(self, rank: int, image: str, file: str) -> int:
-        """Be a rank, on the GPU of the same number. It meets the others in a file."""
+        """Become a rank, on the GPU of the same number. It meets the others in a file."""
         self._ranks[rank] = Rank(self._cuda, rank, image)
         if self._file is None:
             with Path(file).open("r+b") as opened:
@@ -69,7 +69,7 @@ class Ranks:
         return self._ranks[rank].compute()
 
     def compute(self, rank: int, count: int = 1) -> int:
-        """Give a GPU so many short kernels."""
+        """Launch so many short kernels on a GPU."""
         return self._ranks[rank].compute(count)
 
     def meet(self, rank: int, value: int) -> int:

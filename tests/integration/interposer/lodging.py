@@ -1,4 +1,4 @@
-"""A program with memory of every sort that moves explicitly, and its end of the connection.
+"""A program with every sort of explicit memory, and its connection to the daemon.
 
 The program is native/tests/lodger.c.
 """
@@ -21,7 +21,7 @@ Told = TypeVar("Told", Moved, Released)
 
 
 class Lodger:
-    """One that has its memory, and holds turn 1."""
+    """A lodger that has its memory, and holds turn 1."""
 
     def __init__(self, process: "subprocess.Popen[str]", scripted: Scripted) -> None:
         self.process = process
@@ -32,13 +32,13 @@ class Lodger:
         self.says("ready")
 
     def says(self, what: str) -> None:
-        """Wait until it says something, which has to be this."""
+        """Wait for its next line, which has to be this."""
         assert self.process.stdout is not None
         said = self.process.stdout.readline()
         assert said == what + "\n", self.process.communicate(timeout=10)
 
     def told(self, kind: type[Told]) -> Told:
-        """The next frame of a kind; others do not count."""
+        """The next frame of a kind; others are skipped."""
         while not isinstance(frame := self.link.next(Moved | Released | Memory | Want), kind):
             continue
         return frame
@@ -49,11 +49,11 @@ class Lodger:
         self.link.send(Grant(self.turn, 0, 0))
 
     def order_out(self) -> None:
-        """Take its turn, and all of its memory from the GPU."""
+        """Revoke its turn, and move all of its memory out."""
         self.link.send(Revoke(self.turn, Urgency.NOW, 10_000, ALL, RevokeFlags(0)))
 
     def move_out(self) -> Moved:
-        """The same, and wait until it says that it has done what it could."""
+        """The same, and wait until it reports that it has done all it could."""
         self.order_out()
         self.told(Released)
         while (moved := self.told(Moved)).left:
@@ -61,19 +61,19 @@ class Lodger:
         return moved
 
     def ask(self) -> None:
-        """Have it look at its memory, which it cannot before it has a turn."""
+        """Have it check its memory, which it cannot before it has a turn."""
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
     def look(self) -> None:
-        """Give it a turn, in which it finds its memory as it has left it."""
+        """Give it a turn, in which it has to find its memory unchanged."""
         self.ask()
         self.grant()
         self.says("right")
 
     def end(self) -> str:
-        """Let it free everything and end; return what it has said on stderr."""
+        """Let it free everything and end; return its standard error."""
         said, errors = self.process.communicate(timeout=20)
         assert (self.process.returncode, said) == (0, ""), errors
         return errors
@@ -100,7 +100,7 @@ def lodging(
 
 
 def left_by(lodger: Lodger, leaks: Path) -> dict[str, int]:
-    """What one that has ended had not given back, and how many of its calls were made to fail."""
+    """The leftovers of an ended lodger, and how many of its calls were made to fail."""
     left: dict[str, int] = json.loads(leaks.read_text())
     assert left.pop("pid") == lodger.process.pid
     leaks.unlink()

@@ -1,4 +1,4 @@
-"""A daemon that does what a test tells it, frame by frame."""
+"""A daemon that a test controls frame by frame."""
 
 import array
 import os
@@ -83,21 +83,21 @@ class Link:
         return frame
 
     def usage(self, seconds: float = 10) -> Usage:
-        """The next frame of the kind that comes now and then, and that the others are without."""
+        """The next USAGE, which comes now and then; other methods do not see these frames."""
         try:
             return self._usages.get(timeout=seconds)
         except queue.Empty:
             raise TimeoutError("the client has not told its usage") from None
 
     def silent(self, seconds: float = 0.2) -> bool:
-        """Whether no frame comes for so long."""
+        """Whether no frame comes within this time."""
         if self._first is None:
             with suppress(queue.Empty):
                 self._first = self._frames.get(timeout=seconds)
         return self._first is None
 
     def ends(self, seconds: float = 10) -> bool:
-        """Whether the client hangs up, whatever it says before."""
+        """Whether the client hangs up, whatever it sends before."""
         self._sock.settimeout(seconds)
         with suppress(TimeoutError):
             while self._sock.recv(65536):
@@ -110,7 +110,7 @@ class Link:
         self.send_bytes(frame.pack(), descriptor)
 
     def send_bytes(self, data: bytes, descriptor: int | None = None) -> None:
-        """Send what may be no frame at all."""
+        """Send bytes that need not be a frame."""
         if descriptor is None:
             self._sock.sendall(data)
             return
@@ -135,14 +135,14 @@ class Link:
         return hello
 
     def until_taken_in(self) -> None:
-        """Wait until the client has done what it was told: it answers this, in its order."""
+        """Wait until the client has carried out its orders: it answers this one after them."""
         self.send(Evict(evict_bytes=0))
         while not isinstance(self.next(object), Moved):
             pass
 
     def close(self) -> None:
         """Hang up."""
-        # The thread that receives has the socket too: to close it is not enough.
+        # The receiving thread has the socket too, so closing it is not enough.
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
@@ -157,7 +157,7 @@ class Scripted:
         self._listener: socket.socket | None = None
 
     def listen(self) -> None:
-        """Be there."""
+        """Listen."""
         self.folder.mkdir(exist_ok=True)
         path = self.folder / SOCKET_NAME
         path.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ class Scripted:
         return link
 
     def die(self) -> None:
-        """Be gone, with all connections."""
+        """Close the socket and all connections."""
         for link in self._links:
             link.close()
         if self._listener is not None:

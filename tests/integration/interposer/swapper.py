@@ -1,4 +1,4 @@
-"""A guest with memory that moves, its end of the connection, and what the node knows of it."""
+"""A guest with memory that moves, its connection to the daemon, and the node's report of it."""
 
 import time
 from collections.abc import Callable
@@ -46,17 +46,17 @@ class Swapper:
         assert guest.ask("gpu.launch()") == 0
 
     def truth(self) -> Account:
-        """What the node knows of the guest."""
+        """The node's report of the guest."""
         process = read_report(self._folder).process(self.guest.process.pid)
         assert process is not None
         return process.gpus[0]
 
     def gpu(self) -> GpuReport:
-        """What the node knows of the GPU."""
+        """The node's report of the GPU."""
         return read_report(self._folder).gpus[0]
 
     def until(self, is_so: Callable[[Account], bool]) -> Account:
-        """Ask the node until it is so."""
+        """Poll the node until the condition holds."""
         deadline = time.monotonic() + 10
         while not is_so(account := self.truth()):
             assert time.monotonic() < deadline, account
@@ -64,13 +64,13 @@ class Swapper:
         return account
 
     def told(self, kind: type[Told]) -> Told:
-        """The next frame of a kind; reports of memory and wishes on the way do not count."""
+        """The next frame of a kind; reports of memory and requests for turns are skipped."""
         while not isinstance(frame := self.link.next(kind | Memory | Want), kind):
             continue
         return frame
 
     def moved(self) -> Moved:
-        """All that it tells of one move, up to its end."""
+        """All its reports of one move, up to its end."""
         moved = self.told(Moved)
         while moved.left:
             more = self.told(Moved)
@@ -84,14 +84,14 @@ class Swapper:
         return moved
 
     def released(self) -> tuple[Released, int]:
-        """The end of its turn, and what had come in by then and was not told before."""
+        """The end of its turn, and the bytes reported to have come in until then."""
         came = 0
         while not isinstance(frame := self.link.next(Released | Moved | Memory | Want), Released):
             came += frame.in_bytes if isinstance(frame, Moved) else 0
         return frame, came
 
     def away(self) -> int:
-        """What of its memory is away, as it tells next, by itself."""
+        """How much of its memory is away, by its next report."""
         return int(self.link.next(Memory).swapped_out)
 
     def allocate(self, mib: int) -> int:
@@ -111,18 +111,18 @@ class Swapper:
         self.link.send(Grant(self.turn, fill_bytes, missing))
 
     def room(self, missing: int) -> None:
-        """Tell it what there is no room for by now."""
+        """Tell it how much of its memory has no room by now."""
         self.link.send(Room(self.turn, missing))
 
     def revoke(
         self, evict_bytes: int, urgency: Urgency = Urgency.NOW, *, displace: bool = False
     ) -> None:
-        """Take the turn from it."""
+        """Revoke its turn."""
         flags = RevokeFlags.DISPLACE if displace else RevokeFlags(0)
         self.link.send(Revoke(self.turn, urgency, 10_000, evict_bytes, flags))
 
     def swap_out(self, mib: int) -> None:
-        """Take the turn from it, and wait until so much has left."""
+        """Revoke its turn, and wait until so much has left."""
         self.revoke(mib * MIB)
         self.told(Released)
         if mib:

@@ -60,7 +60,7 @@ def test_the_daemon_has_the_last_word(
     asks = {flag.name for flag in asked if hello.flags & flag}
     assert asks == ({f"ASKS_{wish.upper()}"} if wish else set())
     assert guest.ask("gpu.alloc(8 << 20)[0]") == 0
-    # What it does it says to the next daemon, and is not asked again.
+    # It reports its kind to the next daemon, and is not asked again.
     scripted.die()
     scripted.listen()
     again = scripted.accept().welcome()
@@ -72,7 +72,7 @@ def test_what_is_said_too_late_changes_nothing(scripted: Scripted, start_guest: 
     guest = start_guest()
     link, _ = start(scripted, guest, AllocationKind.MANAGED, AllocationFlags(0))
     link.send(Allocation(AllocationKind.EXPLICIT, AllocationFlags(0)))
-    # The daemon is told what holds.
+    # The daemon is told which kind is in force.
     assert link.next(Allocates).allocation_kind is AllocationKind.MANAGED
 
 
@@ -94,7 +94,7 @@ def test_more_than_has_room_at_once_is_managed_memory_if_that_may_be(
     link.verdict = None
     guest.put("gpu.alloc(64 << 20)[0]")
     link.send(Answer(question(link).ticket, Verdict.TOO_LARGE, 0))
-    # It is told before anything is asked anew.
+    # It is told before any new question.
     while not isinstance(frame := link.next(object), Allocates):
         assert isinstance(frame, Memory)
         assert not frame.ticket

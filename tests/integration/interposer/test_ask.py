@@ -1,4 +1,4 @@
-"""Large allocations are asked for: when, what becomes of the answer, and what if there is none."""
+"""The library asks the daemon about large allocations: when, and how it treats the answer."""
 
 import time
 
@@ -50,7 +50,7 @@ def test_the_thread_waits_for_the_answer(swapper: Swapper) -> None:
     swapper.guest.ask(f"gpu.start('gpu.use(gpu.context) or gpu.alloc({64 * MIB})')")
     ticket = question(swapper).ticket
     assert not swapper.guest.ask("gpu.done(1, 0.1)")
-    # Others work meanwhile, and answers to other questions are not for it.
+    # Other threads work meanwhile, and answers to other questions are not for it.
     assert swapper.guest.ask("gpu.launch(10)") == 0
     swapper.link.send(Answer(ticket + 1, Verdict.YES, 0))
     assert not swapper.guest.ask("gpu.done(1, 0.1)")
@@ -63,7 +63,7 @@ def test_a_refusal_is_out_of_memory_and_says_why(swapper: Swapper) -> None:
     swapper.link.verdict = Verdict.HOST_FULL
     assert swapper.guest.ask(f"gpu.alloc({64 * MIB})")[0] == OUT_OF_MEMORY
     assert question(swapper).allocated == 72 * MIB
-    # The daemon hears that it is not used after all.
+    # The daemon is told that the memory is not used after all.
     while swapper.told(Memory).allocated != 8 * MIB:
         continue
     swapper.touch(kept)

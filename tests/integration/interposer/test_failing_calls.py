@@ -1,7 +1,7 @@
 """Calls of the driver fail, one after the other, while memory moves explicitly out and in.
 
-One program is played through again and again, and each time another call fails. All of that takes
-too long for every day: then it is one position in STRIDE. With NVSHARE_EVERY_POSITION=1 it is all.
+One program runs again and again, and each time another call fails. All positions take too long for
+every day, so by default one in STRIDE is tried. NVSHARE_EVERY_POSITION=1 tries all.
 """
 
 import os
@@ -23,7 +23,7 @@ from .scripted import Scripted
 
 ROUNDS = 2
 STRIDE = 1 if os.environ.get("NVSHARE_EVERY_POSITION") else 13
-# Where to begin, so that not all are at the same place; and with which error.
+# The first position, so that not all begin at the same place; and the error.
 CALLS = {
     "create": (1, 2),
     "map": (8, 2),
@@ -34,7 +34,7 @@ CALLS = {
     "unreserve": (6, 2),
     "register": (2, 2),
 }
-# For all that the program has, and one that was begun.
+# For all memory of the program, and one extent that was begun.
 MOST_EXTENTS = 5
 NOTHING = {
     "handles": 0,
@@ -66,7 +66,7 @@ Play = Callable[[str], int]
 def play(
     lodger: Path, node: Node, environment: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> Play:
-    """Play the program through with a fault. Returns how often that has happened."""
+    """Run the program with a fault. Returns how often the fault has happened."""
     leaks = tmp_path / "leaks"
 
     def play(fault: str) -> int:
@@ -78,7 +78,7 @@ def play(
             one.end()
         left = left_by(one, leaks)
         happened = left.pop("injected")
-        # Host memory is given back a little later than what was in it, or goes with the program.
+        # Host memory is given back a little later than its contents, or ends with the program.
         assert left.pop("registrations") <= MOST_EXTENTS
         assert left == NOTHING
         assert read_report(node.folder).difference is None
@@ -141,7 +141,7 @@ def test_memory_that_another_takes_is_waited_for(
         one.ask()
         one.grant()
         until(lambda: "there is no room for this program's memory yet" in log.read_text())
-        # All or nothing: it does not keep what it has got.
+        # All or nothing: it does not keep a part.
         until(lambda: held(node, one.process.pid) == 0)
         steal_memory(node, 0, 0)
         one.says("right")

@@ -1,7 +1,7 @@
-"""The gates that are not assembly in one word: each holds calls and lets them go as that one does.
+"""The other gates than the one-word assembly gate: each holds and releases calls as that one does.
 
-On machines other than x86-64 the gate is plain C. For memory that moves explicitly, calls say that
-they are inside: a turn ends when nobody is.
+On machines other than x86-64 the gate is plain C. For explicit memory, calls mark that they are
+inside: a turn ends when no call is.
 """
 
 import time
@@ -75,7 +75,7 @@ def test_an_idle_program_gives_its_turn_up(link: Link, guest: Guest) -> None:
 
 
 def test_launches_are_counted(link: Link, guest: Guest) -> None:
-    """Or all of them would be in flight at once: the gate lets a few pass at a time."""
+    """Otherwise all would be in flight at once: the gate lets only a few pass."""
     link.send(Grant(turn=1, fill_bytes=0))
     assert guest.ask("gpu.done(0, 10)")
     guest.ask("gpu.start('gpu.launch(500, slow=True)')")

@@ -1,4 +1,4 @@
-"""A turn that is held: the gate is closed, the program keeps all, and single calls are let pass."""
+"""A held turn: the gate is closed, the program keeps its memory, and single calls may pass."""
 
 import time
 
@@ -68,7 +68,7 @@ def step(link: Link, *, waits: bool = False) -> None:
     link.send(Step(TURN, STEPS))
     held = link.told(Held)
     if waits and not held.waits:
-        # The next call comes after all is over, and is told by itself.
+        # The next call comes after all is over, and is reported separately.
         held = link.told(Held)
     assert held == Held(TURN, waits, STEPS)
 
@@ -78,13 +78,13 @@ def test_a_held_gate_holds_calls_until_the_turn_goes_on(link: Link, guest: Guest
     assert link.silent()
     job = guest.ask("gpu.start('gpu.launch()')")
     come_to_wait(link)
-    # Those who come later change nothing.
+    # Later calls change nothing.
     other = guest.ask("gpu.start('gpu.launch()')")
     assert link.silent()
     assert not guest.ask(f"gpu.done({job})")
     link.send(Keep(TURN))
     assert guest.ask(f"[gpu.done({job}, 10), gpu.done({other}, 10)]") == [True, True]
-    # And it is the turn that it was.
+    # It is the same turn.
     link.send(Revoke(turn=TURN, urgency=Urgency.NOW, idle_us=0, evict_bytes=0))
     assert link.told(Released).turn == TURN
 
@@ -124,7 +124,7 @@ def test_each_kind_of_call_is_let_pass_alone(link: Link, guest: Guest, call: str
 
 
 def test_a_call_that_was_let_pass_is_waited_for(link: Link, guest: Guest) -> None:
-    """Be it on the GPU, or in the driver: the copy waits for the kernel."""
+    """Whether on the GPU or in the driver: the copy waits for the kernel."""
     hold(link)
     guest.ask("gpu.start('gpu.launch(1, slow=True)')")
     come_to_wait(link)
@@ -173,7 +173,7 @@ def test_work_that_waits_for_other_programs_is_given_time(link: Link, guest: Gue
     link.until_taken_in()
     began = time.monotonic()
     job = guest.ask(f"gpu.start({SET.format(stream='gpu.streams[1]')!r})")
-    # There may be no other program that it waits for.
+    # It may be waiting for no other program.
     assert link.told(CannotDrain) == CannotDrain(TURN, UndrainedReason.STREAM, HOLDS)
     assert time.monotonic() - began >= 2
     assert guest.ask(f"gpu.done({job}, 10)")
@@ -197,13 +197,13 @@ def test_an_allocation_while_it_holds_is_there_for_the_next_call(link: Link, gue
 
 
 def held_by(swapper: Swapper) -> int:
-    """Bytes of the GPU that it has."""
+    """The bytes that it has on the GPU."""
     account = swapper.truth()
     return account.plain_bytes + account.resident_bytes
 
 
 class TestMemory:
-    """What is held stays where it is, until it is told to leave."""
+    """Memory of a held turn stays where it is, until it is ordered out."""
 
     def test_hold_moves_nothing_and_revoke_does_as_ever(self, swapper: Swapper) -> None:
         pointer = swapper.allocate(8)

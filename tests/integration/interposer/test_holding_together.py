@@ -22,7 +22,7 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ROUNDS = 1000
 # The numbers of a HOLD and of a STEP.
 HOLDS, STEPS = 8, 9
-# Where driver-ranks looks for the last round, in words.
+# The place of the last round in the file of driver-ranks, in words.
 LAST = 64
 
 
@@ -34,7 +34,7 @@ def welcome(link: Link, turn: int) -> Member:
 
 
 class Ranks(NamedTuple):
-    """Two ranks with turns 1 and 2: the guest that has each, and its end of the connection."""
+    """Two ranks with turns 1 and 2: the guest of each, and its connection to the daemon."""
 
     guests: list[Guest]
     links: list[Link]
@@ -99,7 +99,7 @@ def test_a_kernel_that_waits_for_another_gpu_is_let_go_by_as_many_steps_as_it_ta
 def test_one_that_waits_for_the_others_keeps_its_gate_closed_while_they_are_let_catch_up(
     ranks: Ranks,
 ) -> None:
-    """Its own calls would not help: with a free stream, the gate would open after 0.3 seconds."""
+    """Its own calls would not help. Without the hold, a free stream opens the gate after 0.3 s."""
     first, second = ranks.links
     assert ranks.guests[0].ask("gpu.ranks.meet(0, 1)") == 0
     ranks.hold()
@@ -112,7 +112,7 @@ def test_one_that_waits_for_the_others_keeps_its_gate_closed_while_they_are_let_
     assert second.told(Held) == Held(2, 1, HOLDS)
     second.send(Step(2, STEPS))
     if not (held := first.told(Held)).waits:
-        # The thread comes to the gate later than that.
+        # The thread reaches the gate later than that.
         held = first.told(Held)
     assert held == Held(1, 1, HOLDS)
     assert ranks.is_done(1, job, 10)
@@ -139,7 +139,7 @@ def run_ranks(
 
 
 def end_after(words: Path, rounds: int) -> None:
-    """Let the ranks end at some round that none of them has come to."""
+    """Let the ranks end at a round that none of them has reached."""
     with words.open("r+b") as file:
         now = max(struct.unpack("QQ", file.read(16)))
         file.seek(LAST * 8)
@@ -176,5 +176,5 @@ def test_a_thousand_rounds(
             said, errors = program.communicate(timeout=30)
             assert program.returncode == 0, errors
             assert json.loads(said)["wrong"] == 0
-    # Or nobody has ever waited for anybody.
+    # Otherwise no rank has ever waited for another.
     assert gang.steps > 10

@@ -1,4 +1,4 @@
-"""Whatever a daemon says, the program goes on and computes what it would have."""
+"""Whatever a daemon sends, the program goes on and computes the right result."""
 
 import os
 from contextlib import suppress
@@ -16,8 +16,8 @@ SIZE = 1 << 20
 PATTERN = f"b'ab' * {SIZE // 2}"
 BUFFER = f"gpu.buffers[{SIZE}]"
 
-# By these the daemon says how much of the GPU a program may have, and by this that it has to go:
-# a value that can be is an order, and obeyed.
+# With the first two the daemon limits a program's part of the GPU, and with the last it rejects the
+# program: a possible value is an order, and obeyed.
 ORDERS = {"LIMITS", "SETTINGS", "REJECT"}
 
 
@@ -52,7 +52,7 @@ def running(scripted: Scripted, guest: Guest) -> Link:
 
 
 def has_its_data(guest: Guest) -> bool:
-    """Whether what the program has written is still there."""
+    """Whether the program's data is still there."""
     pointer = guest.ask("gpu.last.value")
     assert guest.ask(f"gpu.download({pointer}, {SIZE})") == 0
     return bool(guest.ask(f"{BUFFER}[:] == {PATTERN}"))
@@ -86,6 +86,6 @@ def test_no_value_harms_the_program(scripted: Scripted, guest: Guest) -> None:
 def test_a_daemon_that_never_stops_talking(scripted: Scripted, guest: Guest) -> None:
     link = running(scripted, guest)
     link.flood(Grant(turn=1, fill_bytes=0).pack() * 100)
-    # What the session's thread has to do beside listening goes on: an allocation is agreed to.
+    # The session's thread still does its other work: an allocation is agreed to.
     assert guest.ask(f"gpu.alloc({64 << 20})[0]") == 0
     assert guest.ask("gpu.launch(100)") == 0

@@ -1,7 +1,7 @@
-"""Memory that moves explicitly leaves only when nothing can use it any more.
+"""Explicit memory leaves only when no work can use it any more.
 
-To unmap memory that work still uses is the end of a program's context: each of these guests would
-hear of it.
+Unmapping memory that work still uses would end a program's context: each of these guests would get
+the error.
 """
 
 import os
@@ -36,7 +36,7 @@ def swapper(scripted: Scripted, start_guest: StartGuest, environment: dict[str, 
 
 
 def write(swapper: Swapper, pointer: int) -> int:
-    """Have something written by the newest stream, behind what is in it already."""
+    """Write to memory in the newest stream, after the work that is in it already."""
     arguments = f"gpu.word({pointer}), 1, gpu.word(4096), gpu.streams[-1]"
     return int(swapper.guest.ask(f"gpu.cuda.cuMemsetD8Async({arguments})"))
 
@@ -86,7 +86,7 @@ END = "gpu.cuda.cuStreamEndCapture(gpu.streams[-1], __import__('ctypes').byref(g
 
 
 def test_nothing_leaves_while_a_stream_is_captured(swapper: Swapper) -> None:
-    """Nobody can tell then what is in flight. It counts as pinned, until that is over."""
+    """Then the work in flight is unknown. The memory counts as pinned until that is over."""
     guest = swapper.guest
     pointer = swapper.allocate(32)
     assert guest.ask(BEGIN) == 0
@@ -128,7 +128,7 @@ def test_a_turn_does_not_end_while_a_thread_is_inside(
     time.sleep(0.05)  # it has its answer, and goes in
     swapper.revoke(0)
     swapper.told(Released)
-    # Had the turn ended before, it would find the room that there is now.
+    # If the turn had ended before, it would find the present room.
     assert other.ask(f"gpu.free({plain})") == 0
     assert guest.ask("gpu.done(1, 10)")
     # Unless it was late, and came to a closed gate: then it gets its memory with the next turn.
@@ -138,7 +138,7 @@ def test_a_turn_does_not_end_while_a_thread_is_inside(
 def test_a_gate_does_not_open_by_itself_if_memory_was_allocated_behind_it(
     swapper: Swapper,
 ) -> None:
-    """The turn is handed over by another program, which knows nothing of that."""
+    """The turn is handed over by another program, which does not know of that."""
     guest = swapper.guest
     swapper.swap_out(0)
     guest.ask("gpu.start('gpu.launch()')")

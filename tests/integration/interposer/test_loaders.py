@@ -144,7 +144,7 @@ def test_the_victims_find_fault(run: Run) -> None:
 
 
 def test_both_flavours_are_everything(run: Run) -> None:
-    """By cuGetProcAddress, plainly and per thread, one gets all that the headers declare."""
+    """cuGetProcAddress, plain and per thread, returns all functions that the headers declare."""
     all_of_cuda = counts(run(*LOADERS["dlsym"]))["called"] - 2  # less two of NVML
     plain = counts(run(*LOADERS["cuGetProcAddress_v2"]))["called"]
     per_thread = counts(run(*LOADERS["cuGetProcAddress_v2 per thread"]))["called"]
@@ -152,7 +152,7 @@ def test_both_flavours_are_everything(run: Run) -> None:
 
 
 def test_without_a_driver_names_are_not_found(run: Run) -> None:
-    """A program that asks whether there is a driver is told what it would be told without us."""
+    """A program that asks whether there is a driver gets the same answer as without us."""
     ours, bare = (run("without-driver", preload=names) for names in ((str(LIBRARY),), ()))
     assert ours.returncode == bare.returncode == 0
     assert ours.stdout == bare.stdout
@@ -160,7 +160,7 @@ def test_without_a_driver_names_are_not_found(run: Run) -> None:
 
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_beside_another_preloaded_library(run: Run, order: str) -> None:
-    """Whoever asks for the next function finds ours, and never itself."""
+    """A lookup of the next function finds ours, and never the caller itself."""
     preload = ("neighbour.so", str(LIBRARY))
     done = run(*LOADERS["linked"], preload=preload if order == "before" else preload[::-1])
     assert counts(done)["failures"] == 0

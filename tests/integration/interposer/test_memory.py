@@ -37,7 +37,7 @@ def link(scripted: Scripted, guest: Guest) -> Link:
 
 
 def last_report(link: Link) -> Memory:
-    """What the client says last, of several reports on the way."""
+    """The client's last report, of several on the way."""
     memory: Memory = link.next(Memory)
     while not link.silent(0.1):
         memory = link.next(Memory)
@@ -102,7 +102,7 @@ def test_more_than_the_gpu_has(start_guest: StartGuest, oversubscribe: str, code
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == code
     assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == code
-    # Once, with what to do about it.
+    # Once, with advice.
     assert guest.end().count("NVSHARE_OVERSUBSCRIBE=1") == (1 if code else 0)
 
 

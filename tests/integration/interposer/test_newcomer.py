@@ -1,4 +1,4 @@
-"""Contexts that the driver has no room for: who is asked, and what becomes of the answer."""
+"""Contexts without room on the GPU: the question to the daemon, and the effect of its answer."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def full(start_guest: StartGuest) -> Full:
 
 
 def newcomer(scripted: Scripted, full: Full, make: str = "gpu.create()") -> tuple[Link, Context]:
-    """Have it make a context; return who it is, and its question."""
+    """Have it make a context; return its connection and its question."""
     full.guest.put(make)
     link = scripted.accept()
     hello = link.welcome()
@@ -62,7 +62,7 @@ def test_it_is_out_of_memory_where_there_can_be_no_room(scripted: Scripted, full
     link, question = newcomer(scripted, full)
     link.send(Answer(question.ticket, Verdict.TOO_LARGE, 0))
     assert full.guest.answer() == OUT_OF_MEMORY
-    # The next time it asks again; and if there is room by then, nobody.
+    # The next time it asks again; if there is room by then, it does not ask.
     full.guest.put("gpu.create()")
     link.send(Answer(link.next(Context).ticket, Verdict.HOST_FULL, 0))
     assert full.guest.answer() == OUT_OF_MEMORY
@@ -117,7 +117,7 @@ def test_one_that_registers_before_it_may_have_a_context(
 
 
 def test_a_second_context_is_asked_for_as_well(scripted: Scripted, start_guest: StartGuest) -> None:
-    """And allocations go on being asked for meanwhile: the two do not wait for each other."""
+    """Questions about allocations go on meanwhile: the two do not wait for each other."""
     guest = start_guest()
     guest.put("gpu.init() or gpu.alloc(1)[0]")
     link = scripted.accept()

@@ -1,4 +1,4 @@
-"""The benchmark of the interposer's own cost, and the part of it that no busy machine can blur."""
+"""The benchmark of the interposer's own cost, and its part that a busy machine cannot distort."""
 
 import shutil
 from collections.abc import Callable
@@ -9,14 +9,14 @@ import pytest
 from nvshare.cli.lab.bench import overhead
 from nvshare.cli.lab.bench.group import Line
 
-# Of the session's thread, more is counted on a busy machine.
+# On a busy machine, more instructions of the session's thread are counted.
 pytestmark = pytest.mark.timed
 
 Measure: TypeAlias = Callable[[], dict[str, Line]]
 
 # The session's thread is counted as well, and now and then it has something to do.
 ATTEMPTS = 3
-# What may be for looking at a program that does nothing but launch.
+# The permitted part for telemetry, in a program that does nothing but launch.
 TELEMETRY_PERCENT = 0.5
 
 
@@ -35,10 +35,10 @@ def slows_down(lines: dict[str, Line]) -> bool:
 
 
 def too_many(lines: dict[str, Line]) -> dict[str, float]:
-    """Instructions that the interposer adds to a call, and should not.
+    """Calls to which the interposer adds too many instructions.
 
-    A copy that returns when it is done is counted, since no event tells when it is. Where memory
-    moves explicitly, calls say that they are inside, and the look after work in flight costs more.
+    A copy that returns when it is done is counted, since no event marks its end. For explicit
+    memory, calls mark that they are inside, and the check of work in flight costs more.
     """
     allowed = {
         ("launch", "bare_instructions", "managed_instructions"): 26,

@@ -1,4 +1,4 @@
-"""Memory of pools: what they keep for later is not free, and what is given back when."""
+"""Memory of pools: memory that they keep for later is not free, and is given back when needed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_what_the_default_pool_keeps(lone: Guest) -> None:
     first, second = hold(lone, 64), hold(lone, 32)
     assert free(lone) == before - 96 * MIB
     assert lone.ask(f"gpu.free_async({first})") == 0
-    # It is not allocated any more, and the pool has it.
+    # It is no longer allocated, but the pool keeps it.
     assert free(lone) == before - 96 * MIB
     assert lone.ask("gpu.nvml()")[0] >= 96 * MIB
     assert hold(lone, 64)
@@ -74,7 +74,7 @@ def test_pools_of_the_program_until_they_are_destroyed(lone: Guest) -> None:
         assert lone.ask(f"gpu.cuda.cuMemPoolDestroy(gpu.word({pool}))") == 0
         assert free(lone) >= before - (6 - count) * 32 * MIB
     assert free(lone) == before
-    # One that cannot be destroyed stays.
+    # A pool that cannot be destroyed stays.
     default = lone.ask("gpu.hoard(0)")
     assert lone.ask(f"gpu.free_async({hold(lone, 32)})") == 0
     assert lone.ask(f"gpu.cuda.cuMemPoolDestroy(gpu.word({default}))") != 0
@@ -92,7 +92,7 @@ def test_a_pool_that_is_the_current_one_of_the_device(lone: Guest) -> None:
 def test_under_a_limit_it_is_not_free_but_can_be_allocated(
     start_guest: StartGuest, way: str
 ) -> None:
-    """A limit is for what is allocated: a pool that has kept too much gives it out again."""
+    """A limit is for allocated memory: a pool that has kept too much can reuse it."""
     guest = start_guest(
         NVSHARE_SOCKET_DIR="/nonexistent",
         NVSHARE_ALLOCATION=way,
@@ -110,7 +110,7 @@ def test_under_a_limit_it_is_not_free_but_can_be_allocated(
 
 
 def test_what_a_pool_keeps_counts_against_a_limit(start_guest: StartGuest) -> None:
-    """The driver's own pools: what they keep is given back before the limit is passed with it."""
+    """The driver's own pools give back kept memory before it would exceed the limit."""
     guest = start_guest(
         NVSHARE_SOCKET_DIR="/nonexistent",
         NVSHARE_ALLOCATION="native",
@@ -130,7 +130,7 @@ def test_what_a_pool_keeps_counts_against_a_limit(start_guest: StartGuest) -> No
 
 # Attributes of a pool, of a pointer.
 MEMPOOL_HANDLE = 17
-# So many slow kernels are busy for longer than a few calls take.
+# This many slow kernels take longer than a few calls.
 MANY = 20
 
 
@@ -150,7 +150,7 @@ def explicit(start_guest: StartGuest) -> Guest:
 
 @pytest.fixture
 def taken(environment: dict[str, str]) -> Callable[[], int]:
-    """What is taken on the first GPU, beside contexts, in MiB."""
+    """The used memory of the first GPU, without contexts, in MiB."""
     folder = Path(environment["NVSHARE_EMULATOR_NODE"])
     return lambda: read_report(folder).gpus[0].plain_bytes // MIB
 
@@ -175,7 +175,7 @@ def test_a_pool_that_may_not_grow(any_lone: Guest) -> None:
     pool = any_lone.ask(f"gpu.make_pool(0, {100 * MIB})")
     first = hold(any_lone, 64, pool)
     assert any_lone.ask(f"gpu.alloc_async({64 * MIB}, {pool})")[0] == OUT_OF_MEMORY
-    # What a stream has still to free is waited for.
+    # Frees that are pending in a stream are waited for.
     assert any_lone.ask(f"gpu.launch({MANY}, slow=True) or gpu.free_in({first})") == 0
     assert hold(any_lone, 90, pool)
 
@@ -241,7 +241,7 @@ def test_other_memory_is_freed_in_the_order_of_a_stream_too(
 
 
 def test_what_pools_keep_does_not_stand_in_the_way(explicit: Guest) -> None:
-    """On a GPU of 256 MiB. What a stream has still to free is waited for."""
+    """On a GPU of 256 MiB. Frees that are pending in a stream are waited for."""
     explicit.ask("gpu.hoard(0)")
     first = hold(explicit, 140)
     assert explicit.ask(f"gpu.free_async({first})") == 0
@@ -249,7 +249,7 @@ def test_what_pools_keep_does_not_stand_in_the_way(explicit: Guest) -> None:
     assert explicit.ask(f"gpu.launch({MANY}, slow=True) or gpu.touch({second})") == 0
     assert explicit.ask(f"gpu.free_in({second})") == 0
     assert explicit.ask(f"gpu.alloc({140 * MIB})")[0] == 0
-    # And was not taken from under the work before the free.
+    # It was not taken away while the work before the free used it.
     assert explicit.ask("gpu.sync()") == 0
 
 
@@ -265,7 +265,7 @@ def test_what_pools_keep_counts_against_a_limit_and_nothing_is_refused_for_it(
     guest.ask("gpu.hoard(0)")
     assert guest.ask(f"gpu.free_async({hold(guest, 64)})") == 0
     assert free(guest) == 36 * MIB
-    # Of another size, for which what is kept is of no use.
+    # Of another size, for which the kept memory is of no use.
     assert hold(guest, 90)
     assert free(guest) == 10 * MIB
     assert guest.ask(f"gpu.alloc_async({11 * MIB}, 0)")[0] == OUT_OF_MEMORY
@@ -317,13 +317,13 @@ def test_what_pools_keep_is_given_back_at_the_end_of_a_turn(turning: Swapper, wa
     turning.revoke(0)
     assert turning.told(Released).pinned == (0 if way == "explicit" else 32 * MIB)
     turning.until(lambda account: account.plain_bytes == before + 32 * MIB)
-    # What stays is still the program's, and so is the pool.
+    # The remaining memory is still the program's, and so is the pool.
     turning.grant()
     kept = hold(turning.guest, 64)
     assert turning.guest.ask(f"gpu.free_async({kept})") == 0
-    # The next turn may end soon, but now somebody needs room.
+    # The next turn may end soon, but now another program needs room.
     turning.touch(turning.allocate(32))
-    # What nvshare's own pools give back has left, and counts as that.
+    # Memory that nvshare's own pools give back has left, and counts as such.
     turning.revoke((96 if way == "explicit" else 32) * MIB)
     turning.told(Released)
     assert turning.moved().out_bytes == 32 * MIB
@@ -381,7 +381,7 @@ def test_a_pool_that_is_exported_is_the_drivers(turning: Swapper) -> None:
 
 
 def test_memory_of_graphs_is_the_drivers(explicit: Guest, taken: Callable[[], int]) -> None:
-    """It is there for as long as the graph, and not counted."""
+    """It exists as long as the graph, and is not counted."""
     pool = explicit.ask("gpu.make_pool()")
     before = taken()
     pointer = hold(explicit, 8, pool)

@@ -32,7 +32,7 @@ def test_fork_before_cuda(scripted: Scripted, guest: Guest) -> None:
 
 
 def test_fork_after_cuda(scripted: Scripted, guest: Guest) -> None:
-    """The driver is of no use to such a child, and says so; the parent notices nothing."""
+    """The driver does not work in such a child, and returns an error; the parent is unaffected."""
     guest.ask("gpu.start('gpu.init() or gpu.alloc(5000)[0] or gpu.launch()')")
     link = scripted.accept()
     link.welcome()
@@ -50,7 +50,7 @@ def test_fork_after_cuda(scripted: Scripted, guest: Guest) -> None:
 
 
 def test_a_child_does_not_keep_the_connection_open(scripted: Scripted, guest: Guest) -> None:
-    """When the parent is gone the daemon has to see it, whatever its children do."""
+    """The daemon has to notice the end of the parent, whatever its children do."""
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     link.welcome()

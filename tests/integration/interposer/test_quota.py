@@ -1,4 +1,4 @@
-"""The page of a group: when the library takes it, what it does with it, and if it is useless."""
+"""The quota page of a group: when the library takes it, how it uses it, and invalid pages."""
 
 import os
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def page() -> Iterator[Page]:
 
 
 def give_slot(link: Link, page: Page) -> int:
-    """Do what the daemon does before WELCOME."""
+    """Do the daemon's steps before WELCOME."""
     place = page.take_slot(0)
     assert place is not None
     link.send(Quota(*place), page.descriptor)
@@ -55,7 +55,7 @@ def test_the_first_allocation_waits_for_a_limit_that_only_the_daemon_knows(
             {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi", "NVSHARE_RUN_MEMORY_LIMIT": "32Mi"},
             "`nvshare run --memory`",
         ),
-        # What run has set was changed since.
+        # The limit that run has set was changed since.
         (
             "environment",
             32,
@@ -174,7 +174,7 @@ def test_a_child_has_no_slot_of_its_parent(scripted: Scripted, guest: Guest, pag
     give_slot(link, page)
     link.welcome()
     assert guest.answer() == 0
-    # CUDA does not work there; to try changes nothing for the parent.
+    # CUDA does not work there; the attempt changes nothing for the parent.
     assert guest.ask("gpu.fork('gpu.alloc(1 << 20)[0] or gpu.info()')") != "0"
     assert page.used() == 8 * MIB
     assert guest.ask("gpu.alloc(24 << 20)")[0] == 0

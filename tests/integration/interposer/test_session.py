@@ -161,7 +161,7 @@ def test_require_with_a_daemon(scripted: Scripted, start_guest: StartGuest) -> N
     link.welcome()
     link.send(Grant(turn=1, fill_bytes=0))
     assert guest.ask("gpu.done(0, 10)")
-    # Having begun, it is not stopped by the daemon's death.
+    # Once it has begun, the daemon's death does not stop it.
     scripted.die()
     assert guest.ask("time.sleep(0.2) or gpu.launch(10)") == 0
 

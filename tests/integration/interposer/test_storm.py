@@ -51,7 +51,7 @@ def test_the_books_equal_the_truth(storm: Path, kind: str) -> None:
         assert min(int(value) for name, value in counts.items() if "=" not in name) >= 0
         assert sum(int(counts[name]) for name in ("plain", "pool", "physical")) > STEPS / 10
         assert int(counts["contexts"]) > STEPS / 10_000
-        # The driver agrees: nothing is left but contexts, and what pools keep for later.
+        # The driver agrees: nothing is left but contexts, and the memory that pools keep.
         account = next(iter(read_report(node.folder).processes)).gpus[0]
         assert account.resident_bytes == 0
         assert account.plain_bytes <= 64 << 20

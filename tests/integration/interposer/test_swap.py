@@ -1,4 +1,4 @@
-"""Memory that moves at a change of turn: what leaves, what returns, and what the daemon hears."""
+"""Memory that moves at a change of turn: out, back in, and as reported to the daemon."""
 
 import time
 
@@ -15,7 +15,7 @@ GPU, HOST, NOWHERE = 0, -1, -2
 
 @pytest.mark.parametrize("evicted", [1, 64 * MIB, 65 * MIB])
 def test_exactly_what_is_to_leave_leaves_and_comes_back(swapper: Swapper, evicted: int) -> None:
-    """Rounded up to a block."""
+    """Round up to a block."""
     expected = -(-evicted // BLOCK) * BLOCK
     pointers = [swapper.allocate(48) for _ in range(3)]
     swapper.touch(*pointers)
@@ -69,7 +69,7 @@ def test_keep_voids_what_was_to_leave(swapper: Swapper) -> None:
 
 
 def test_memory_that_nobody_has_used_is_away_and_costs_nothing(swapper: Swapper) -> None:
-    """Whenever it was allocated. It is there when a kernel has used it."""
+    """Whenever it was allocated. It is resident when a kernel has used it."""
     first = swapper.allocate(48)
     memory = swapper.told(Memory)
     assert (memory.allocated, memory.swapped_out) == (48 * MIB, 48 * MIB)
@@ -129,7 +129,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 def test_whatever_uses_memory_is_seen_at_once(swapper: Swapper, use: str) -> None:
-    """Though the thread has launched so much that few of its calls are looked at."""
+    """Though the thread has launched so much that few of its calls are checked."""
     other = swapper.allocate(2)
     swapper.touch(other)
     assert swapper.guest.ask("gpu.launch(5000)") == 0
@@ -158,7 +158,7 @@ def test_the_half_that_is_never_used_never_crosses_the_bus(swapper: Swapper) -> 
 
 
 def test_what_is_displaced_is_marked_and_comes_back(swapper: Swapper) -> None:
-    """The next program's prefetch would push it out. Here nobody does; to fetch it is harmless."""
+    """The next program's prefetch would push it out. Here none does; fetching it is harmless."""
     old, new = swapper.allocate(48), swapper.allocate(48)
     swapper.touch(old)
     swapper.touch(new)
@@ -209,7 +209,7 @@ def test_trim_moves_memory_of_a_turn_that_goes_on(swapper: Swapper) -> None:
     moved = swapper.moved()
     assert (moved.turn, moved.out_bytes, moved.swapped_out) == (1, 64 * MIB, 64 * MIB)
     assert swapper.truth().resident_bytes == 80 * MIB
-    # Nobody has stopped it; what it uses comes back, and counts as there when that is seen.
+    # Nothing has stopped it. The memory it uses comes back, and counts as resident once noticed.
     swapper.guest.ask(f"gpu.start('[gpu.touch({pointers[0]}) for _ in range(5000)]')")
     assert swapper.away() == 16 * MIB
     assert swapper.guest.ask("gpu.done(1, 10)")

@@ -1,4 +1,4 @@
-"""Things that happen while memory moves: orders that change, and a program that does not care.
+"""Events while memory moves: new orders, and calls of the program.
 
 The GPU has 2 GiB behind a slow bus, so that a move takes long enough for something to happen
 meanwhile: the first chunk 8 ms, half of the memory a quarter of a second.
@@ -48,7 +48,7 @@ def node_settings() -> Settings:
 
 
 def agree(swapper: Swapper) -> None:
-    """Wait until what the guest believes to be away is what is away: chunks may be in flight."""
+    """Wait until the guest's count of memory away is right: chunks may be in flight."""
     deadline = time.monotonic() + 2
     while True:
         swapper.link.send(Evict(0))
@@ -68,7 +68,7 @@ def loaded(swapper: Swapper, *sizes: int) -> list[int]:
 
 
 def begin_to_leave(swapper: Swapper, mib: int) -> None:
-    """Take the turn, and wait until memory is on its way."""
+    """Revoke the turn, and wait until memory is on its way."""
     swapper.revoke(mib * MIB)
     assert swapper.told(Released).swapped_out == mib * MIB
     swapper.until(lambda account: account.out_bytes > CHUNK)
@@ -106,7 +106,7 @@ def test_a_grant_stops_what_leaves_and_brings_it_back(swapper: Swapper) -> None:
 
 @both_ways
 def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> None:
-    """At once, with the truth about what has come by then; and what is to leave leaves."""
+    """At once, with the exact memory that has come by then; memory that has to leave leaves."""
     loaded(swapper, 1280)
     begin_to_return(swapper, 1280)
     evicted = 256 * MIB if way == "leaving" else 0
@@ -117,7 +117,7 @@ def test_a_turn_that_ends_while_memory_returns(swapper: Swapper, way: str) -> No
     assert time.monotonic() - began < 0.1
     assert released.reason is ReleaseReason.TOLD
     assert 0 < released.swapped_out < 1280 * MIB + evicted
-    # What is in flight as the turn ends is told later.
+    # Memory in flight at the end of the turn is reported later.
     assert 0 <= came < 1280 * MIB
     if evicted:
         assert swapper.moved().out_bytes == evicted
@@ -183,13 +183,13 @@ def test_memory_is_allocated_while_others_move(swapper: Swapper, way: str) -> No
     swapper.allocate(512)
     assert finish(swapper, way).allocated == 1280 * MIB
     agree(swapper)
-    # Nobody has used it yet.
+    # It has not been used yet.
     assert swapper.truth().resident_bytes == (768 * MIB if way == "returning" else 0)
 
 
 @both_ways
 def test_contexts_are_destroyed_while_their_memory_moves(swapper: Swapper, way: str) -> None:
-    """Nobody knows which one the moves are made in, so all go."""
+    """The context of the moves is unknown, so all go."""
     assert swapper.guest.ask("gpu.create()") == 0
     pointer = swapper.allocate(256)
     assert swapper.guest.ask("gpu.use(gpu.contexts[0])") == 0
@@ -238,7 +238,7 @@ def until_resident(swapper: Swapper, mib: int) -> Account:
 
 
 def test_a_fill_takes_room_as_it_is_told_of_it(swapper: Swapper) -> None:
-    """What is free is of no importance: there is room for all, and nobody has said so."""
+    """Free memory does not matter: there is room for all, but the daemon has not said so."""
     loaded(swapper, 1024)
     swapper.swap_out(1024)
     swapper.guest.ask("gpu.start('gpu.launch()')")
@@ -254,7 +254,7 @@ def test_a_fill_takes_room_as_it_is_told_of_it(swapper: Swapper) -> None:
     assert swapper.guest.ask("gpu.done(1, 10)")
     account = swapper.truth()
     assert account.resident_bytes == 1024 * MIB
-    # Nothing went to and fro.
+    # Nothing moved back and forth.
     assert account.in_bytes == account.out_bytes == 1024 * MIB
 
 
@@ -271,7 +271,7 @@ def test_a_fill_of_a_part_waits_for_room_for_that(swapper: Swapper) -> None:
 
 
 def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest) -> None:
-    """The GPU is full and stays so. That nothing is missing is enough."""
+    """The GPU is full and stays so. It is enough that nothing is missing."""
     loaded(swapper, 1024)
     swapper.swap_out(1024)
     other = start_guest(NVSHARE_DISABLE="1")
@@ -285,7 +285,7 @@ def test_nobody_waits_for_free_memory(swapper: Swapper, start_guest: StartGuest)
 
 
 def test_a_fill_on_a_full_gpu_begins_at_once(swapper: Swapper, start_guest: StartGuest) -> None:
-    """To wait for memory that becomes free is to wait for what never happens."""
+    """Memory never becomes free there, so the fill must not wait for that."""
     loaded(swapper, 1024)
     swapper.swap_out(1024)
     other = start_guest(NVSHARE_DISABLE="1")

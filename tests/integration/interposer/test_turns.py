@@ -1,4 +1,4 @@
-"""What the interposer owes the daemon: turns taken, waited for, given up and passed on."""
+"""The interposer's duties to the daemon: turns taken, waited for, given up and handed over."""
 
 import os
 import select
@@ -34,7 +34,7 @@ STREAM_CAPTURE_IMPLICIT = 906
 
 @pytest.fixture
 def link(scripted: Scripted, guest: Guest) -> Link:
-    """A guest that waits for its first turn, and has said so."""
+    """A guest that waits for its first turn, and has reported that."""
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     hello = link.welcome()
@@ -72,7 +72,7 @@ def test_a_revoked_turn_is_released_when_its_work_is_done(running: Link, guest: 
     running.send(revoke(5))
     released = running.next(Released)
     assert (released.turn, released.reason, released.wants) == (5, ReleaseReason.TOLD, 0)
-    # Five kernels of 20 ms, less what had passed.
+    # Five kernels of 20 ms, less the time that had passed.
     assert time.monotonic() - asked > 0.05
     guest.ask("gpu.start('gpu.launch()')")
     assert running.next(Want).turn == 5
@@ -123,7 +123,7 @@ def test_an_idle_client_gives_way(running: Link, guest: Guest) -> None:
 
 
 def test_a_busy_client_does_not(running: Link, guest: Guest) -> None:
-    """Neither one that launches nor one that waits for what it has launched."""
+    """Neither a thread that launches nor one that waits for its launches."""
     guest.ask("gpu.start('gpu.launch(25, slow=True) or gpu.sync()')")
     running.send(revoke(5, Urgency.WHEN_IDLE, idle_us=20_000))
     assert running.silent(0.3)
@@ -169,7 +169,7 @@ def close_end(ours: int, theirs: int) -> None:
 
 
 def fill_end(ours: int, theirs: int) -> None:
-    """Nothing more can be written to it, and whoever tries to is to wait for ever."""
+    """Nothing more can be written to it, and a write would block for ever."""
     del ours
     os.set_blocking(theirs, False)
     with suppress(BlockingIOError):
@@ -221,7 +221,7 @@ def test_a_predecessor_that_has_gone_brings_no_turn(link: Link, guest: Guest) ->
     link.until_taken_in()
     close_end(ours, theirs)
     assert not guest.ask("gpu.done(0, 0.1)")
-    # Nobody goes on looking at an end that is always ready.
+    # The library stops polling an end that is always ready.
     before = guest.sleeps_of_session()
     assert not guest.ask("gpu.done(0, 0.1)")
     assert guest.sleeps_of_session() - before < 20
@@ -230,7 +230,7 @@ def test_a_predecessor_that_has_gone_brings_no_turn(link: Link, guest: Guest) ->
 
 
 def test_a_turn_is_known_as_soon_as_it_has_come(link: Link, guest: Guest) -> None:
-    """The daemon's GRANT is late, and what it asks meanwhile is answered for the turn that is."""
+    """The daemon's GRANT is late, and its questions meanwhile are answered for the present turn."""
     ours, theirs = hand_over_ends()
     link.send(Standby(turn=3, fill_bytes=0), theirs)
     os.write(ours, b"1")
@@ -268,7 +268,7 @@ def test_a_later_standby_replaces_an_earlier_one(link: Link, guest: Guest) -> No
 def test_a_client_on_standby_goes_on_without_its_daemon(
     scripted: Scripted, link: Link, guest: Guest
 ) -> None:
-    """And the socket that it had then means nothing to the next one."""
+    """The socket of that time means nothing to the next daemon."""
     ours, theirs = hand_over_ends()
     link.send(Standby(turn=3, fill_bytes=0), theirs)
     assert not guest.ask("gpu.done(0, 0.1)")
@@ -360,7 +360,7 @@ def test_two_gpus_are_two_clients(scripted: Scripted, guest: Guest) -> None:
     assert not guest.ask("gpu.done(1, 0.1)")
     second.send(Grant(turn=1, fill_bytes=0))
     assert guest.ask("gpu.done(1, 10)")
-    # The gate of one GPU is nothing to the other.
+    # The gate of one GPU does not affect the other.
     first.send(revoke(1))
     first.next(Released)
     assert guest.ask("gpu.launch(100)") == 0

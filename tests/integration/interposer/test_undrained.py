@@ -1,4 +1,4 @@
-"""Work that waits for calls at the closed gate: what the daemon hears, what the program sees."""
+"""Work that waits for calls at the closed gate: reports to the daemon, and the program's view."""
 
 import select
 
@@ -35,7 +35,7 @@ def environment(environment: dict[str, str], request: pytest.FixtureRequest) -> 
 
 @pytest.fixture
 def link(scripted: Scripted, guest: Guest) -> Link:
-    """A guest that holds a turn, and has a word of memory and two streams that wait for none."""
+    """A guest that holds a turn, and has a word of memory and two non-blocking streams."""
     guest.ask("gpu.start('gpu.init() or gpu.launch()')")
     link = scripted.accept()
     if not link.welcome().flags & HelloFlags.WANTS:
@@ -50,7 +50,7 @@ def link(scripted: Scripted, guest: Guest) -> Link:
 
 
 def close(link: Link) -> None:
-    """Have the turn given up, and be sure that the gate is closed."""
+    """Revoke the turn, and make sure that the gate is closed."""
     link.send(REVOKE)
     link.until_taken_in()
 
@@ -64,7 +64,7 @@ def test_a_stream_that_waits_for_another_gets_what_it_waits_for(link: Link, gues
     assert guest.ask(f"gpu.done({job}, 10)")
     assert guest.ask("gpu.cuda.cuStreamSynchronize(gpu.streams[0])") == 0
     assert link.told(CanDrain) == CanDrain(TURN)
-    # From now on it gives way as anybody.
+    # From now on it gives way like any other program.
     link.send(REVOKE)
     link.told(Released)
 
@@ -96,7 +96,7 @@ def test_a_call_that_comes_behind_the_work_does_not_open_the_gate(link: Link, gu
 def test_functions_get_what_the_program_gave(link: Link, guest: Guest) -> None:
     del link
     invalid = 1
-    # The old kind knows no flags, and there is no function without one.
+    # The old kind has no flags, and needs a function.
     seen = guest.ask("gpu.call_back()")
     assert sorted(map(str, seen)) == sorted(map(str, [0, 0, invalid, invalid, 7, [True, 0, 8]]))
     assert guest.ask("gpu.capture_function()") == [7, 7]

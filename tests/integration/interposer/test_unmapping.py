@@ -1,11 +1,11 @@
-"""An unmapping of several mappings that fails: what is gone is gone, and the rest stays counted."""
+"""An unmapping of several mappings fails halfway: only the remaining ones stay counted."""
 
 import subprocess
 import sys
 
 import pytest
 
-# The interposer says what it counts: with a limit, that is what is free.
+# Under a limit, free memory shows how much the interposer counts.
 UNMAPS = """
 from cuda.bindings import driver
 
@@ -48,7 +48,7 @@ print(used())
     ("allocation", "faults", "rest"),
     [
         ("managed", "unmap@2=999", ["SUCCESS 1", "0"]),
-        # What moves explicitly is tried several times, so that a fault has to last.
+        # Calls on explicit memory are tried several times, so that a fault has to last.
         ("managed", "unmap+2=999", ["ERROR_UNKNOWN 2", "2"]),
         ("explicit", "unmap+2=999", ["ERROR_UNKNOWN 2", "2"]),
     ],

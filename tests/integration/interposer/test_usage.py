@@ -1,4 +1,4 @@
-"""What the interposer tells about how busy a program keeps the GPU, beside what the GPU knows."""
+"""The interposer's reports of a program's GPU time, compared with the GPU's own account."""
 
 import itertools
 import statistics
@@ -49,14 +49,14 @@ class Truth:
 
 
 def usage_of(link: Link, busy_ns: float) -> Usage:
-    """What is told when so much has been done. It comes soon, or there is no more."""
+    """The report after so much work. It comes soon, or not at all."""
     while (usage := link.usage(2)).busy_ns < busy_ns:
         pass
     return usage
 
 
 def has_news(link: Link) -> bool:
-    """Whether something is told in twice the time that it takes."""
+    """Whether a report comes within twice the usual interval."""
     try:
         link.usage(0.5)
     except TimeoutError:
@@ -71,7 +71,7 @@ def test_one_that_computes_all_the_time(running: Link, guest: Guest, truth: Trut
     # A frame in every quarter of a second, and no more.
     assert time.monotonic() - began > 1.2
     shares = [(b - a) / (y - x) for (a, x), (b, y) in itertools.pairwise(looks)]
-    # On a busy machine a look may come late, and then two of them are wrong.
+    # On a busy machine a sample may come late, and then two of them are wrong.
     assert 0.9 < statistics.median(shares) < 1.1
     guest.process.kill()
 
@@ -80,7 +80,7 @@ def test_where_many_are_each_reports_less_often(running: Link, guest: Guest) -> 
     running.send(Settings(50_000, 10_000, SettingFlags(0), usage_ms=60_000))
     running.until_taken_in()
     guest.ask("gpu.start('gpu.launch(100000, slow=True)')")
-    # One that was under way, and none in four times as long as usual.
+    # One report was under way, and none follows in four times the usual interval.
     with suppress(TimeoutError):
         running.usage(1)
     with pytest.raises(TimeoutError):
@@ -92,7 +92,7 @@ def test_where_many_are_each_reports_less_often(running: Link, guest: Guest) -> 
 def test_one_that_waits_for_every_kernel(
     running: Link, guest: Guest, truth: Truth, wait: str
 ) -> None:
-    """It makes no other call that could tell how long the kernel took."""
+    """It makes no other call that would show how long the kernel took."""
     began = time.monotonic_ns()
     assert guest.ask("gpu.launch() or gpu.alloc(4096)[0]") == 0
     assert guest.ask(f"sum(gpu.launch(slow=True) or {wait} for _ in range(20))") == 0

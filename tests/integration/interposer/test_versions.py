@@ -1,4 +1,4 @@
-"""The library under daemons of an earlier and of a later day: it stays managed."""
+"""The library under daemons of an earlier and of a later version: it stays managed."""
 
 import json
 from collections.abc import Callable
@@ -32,14 +32,14 @@ RECORDED = json.loads((FOLDER / "2026-11-16.json").read_text(encoding="utf-8"))
 
 
 def earlier(frame: FromDaemon) -> bytes:
-    """A frame as it was sent then: it ended before what has been added since."""
+    """A frame of an earlier version: it ends before the fields that were added since."""
     length = HEADER.unpack_from(bytes.fromhex(RECORDED[type(frame).__name__]["bytes"]))[3]
     payload = frame.pack()[HEADER.size :][:length]
     return HEADER.pack(MAGIC, VERSION, frame.TYPE, len(payload), 0) + payload
 
 
 def later(frame: FromDaemon) -> bytes:
-    """A frame as it may be sent one day: longer, and after one of a kind that nobody knows yet."""
+    """A frame of a later version: longer, and after a frame of an unknown type."""
     payload = frame.pack()[HEADER.size :] + b"\xff" * 24
     unknown = HEADER.pack(MAGIC, VERSION, 250, 5, 0) + b"later"
     return unknown + HEADER.pack(MAGIC, VERSION, frame.TYPE, len(payload), 0) + payload
@@ -60,7 +60,7 @@ def test_the_library_stays_managed(
     assert not guest.ask("gpu.done(0, 0.1)")
     link.send_bytes(written(Grant(turn=7, fill_bytes=0)))
     assert guest.ask("gpu.done(0, 20)")
-    # It has understood all of it: its limit, and whose turn it gives back.
+    # It has understood all of it: its limit, and the turn that it gives back.
     assert guest.ask(f"gpu.init() or gpu.alloc({2 * GIB})[0]") == 2
     link.send_bytes(written(Revoke(turn=7, urgency=Urgency.NOW, idle_us=0, evict_bytes=0)))
     assert link.told(Released).turn == 7

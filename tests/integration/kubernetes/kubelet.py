@@ -1,4 +1,4 @@
-"""A scripted kubelet: takes plugins in, gives devices out, and says who holds them."""
+"""A scripted kubelet: registers plugins, allocates devices, and lists the pods that hold them."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -32,12 +32,12 @@ class Kubelet(RegistrationServicer, PodResourcesListerServicer):
             part.mkdir(parents=True, exist_ok=True)
         self.registered: list[api.RegisterRequest] = []
         self._registration = threading.Condition()
-        # By pod: its devices.
+        # Devices by pod.
         self.holders: dict[str, list[str]] = {}
         self._server: grpc.Server | None = None
 
     def start(self) -> None:
-        """Start, as a real one does: whoever was registered is forgotten."""
+        """Start, as a real one does: earlier registrations are forgotten."""
         for path in self._plugins.glob("*.sock"):
             path.unlink()
         self._server = grpc.server(ThreadPoolExecutor(4))
@@ -54,7 +54,7 @@ class Kubelet(RegistrationServicer, PodResourcesListerServicer):
             self._server = None
 
     def Register(self, request: api.RegisterRequest, context: Any) -> api.Empty:  # noqa: N802
-        """Take a plugin in."""
+        """Register a plugin."""
         del context
         with self._registration:
             self.registered.append(request)
@@ -64,14 +64,14 @@ class Kubelet(RegistrationServicer, PodResourcesListerServicer):
     def List(  # noqa: N802
         self, request: resources.ListPodResourcesRequest, context: Any
     ) -> resources.ListPodResourcesResponse:
-        """Say who holds what."""
+        """List the devices of each pod."""
         del request, context
         response = resources.ListPodResourcesResponse()
         for name, devices in self.holders.items():
             container = response.pod_resources.add(name=name, namespace="team").containers.add(
                 name="main"
             )
-            # One entry per device, as kubelet does it; and others are none of our business.
+            # One entry per device, as kubelet does it; devices of other kinds are listed too.
             for device in devices:
                 container.devices.add(resource_name=RESOURCE, device_ids=[device])
             container.devices.add(resource_name="other.com/thing", device_ids=["x"])
@@ -101,7 +101,7 @@ class PluginCaller:
         return {device.ID: device.health for device in next(self._lists).devices}
 
     def options(self) -> api.DevicePluginOptions:
-        """Ask what it wants to be asked."""
+        """Ask which optional calls it wants."""
         answer: api.DevicePluginOptions = self._stub.GetDevicePluginOptions(api.Empty(), timeout=30)
         return answer
 

@@ -25,7 +25,7 @@ from .kubelet import Kubelet, PluginCaller
 
 @dataclass
 class Stage:
-    """A kubelet, and a plugin that is to find it."""
+    """A kubelet, and a plugin that has to find it."""
 
     kubelet: Kubelet
     node: Node
@@ -47,7 +47,7 @@ class Stage:
         )
 
     def stop(self) -> str:
-        """End the plugin; return what it has logged."""
+        """End the plugin; return its log."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         _, log = self.process.communicate(timeout=30)
@@ -89,7 +89,7 @@ def test_from_registration_to_allocation(stage: Stage) -> None:
 
 
 def spread(stage: Stage, plugin: PluginCaller, devices: list[str]) -> Counter[str]:
-    """Let four pods come; return how many are on each GPU."""
+    """Allocate for four pods; return how many are on each GPU."""
     for number in range(4):
         held = {one for ids in stage.kubelet.holders.values() for one in ids}
         (chosen,) = plugin.prefer([one for one in devices if one not in held], 1)
@@ -154,7 +154,7 @@ def test_an_error_of_a_program_leaves_the_gpu_fit(stage: Stage) -> None:
     assert list(plugin.health().values()) == ["Healthy", "Healthy"]
     set_fault(stage.node, 0, 31, needs_reset=False)
     set_fault(stage.node, 1, 48, needs_reset=True)
-    # The first list that comes is about the other GPU.
+    # The first list is that of the other GPU.
     assert list(plugin.health().values()) == ["Healthy", "Unhealthy"]
     plugin.close()
 

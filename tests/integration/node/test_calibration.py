@@ -1,7 +1,7 @@
-"""The T4 profile against what was measured on a real T4 (lab/workloads/README.md has the figures).
+"""The T4 profile against measurements on a real T4 (lab/workloads/README.md has the figures).
 
-Everything follows from one bandwidth constant. Times are emulated; a busy machine can only make
-them longer, so a run that was disturbed is tried again.
+Everything follows from one bandwidth constant. Times are emulated. A busy machine can only make
+them longer, so a disturbed run is repeated.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ def best(measure: Callable[[], float], wanted: float, tolerance: float) -> float
     [
         ("pytorch-add", 163.0, 4000, 100),
         ("pytorch-add-small", 392.0, 40000, 50),
-        # Sleeps and synchronises 4,000 times: at speed 100 the machine's own lateness in waking
-        # a sleeper would be most of what is measured. A tenth of it at speed 20 shows as much.
+        # Sleeps and synchronises 4,000 times: at speed 100 the machine's own delay in waking a
+        # sleeper would dominate the result. A tenth of it at speed 20 shows as much.
         ("pytorch-add-idle-small", 445.0, 400, 20),
     ],
 )

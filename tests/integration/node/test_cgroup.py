@@ -1,4 +1,4 @@
-"""Programs in a real memory cgroup whose limit is too small for what leaves the GPU."""
+"""Programs in a real memory cgroup whose limit is too small for memory that leaves the GPU."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def test_who_exceeds_the_limit_of_its_cgroup_is_killed(
         assert within.stdout.readline() == "out\n"
         (own,) = read_report(node.folder).processes
         assert own.host_bytes == LIMIT_MIB // 2 * MIB
-        # By itself it would fit; with the other it does not.
+        # It would fit alone, but not with the other.
         with leaving(node, cgroup, LIMIT_MIB // 2) as beyond:
             assert beyond.wait(30) == -signal.SIGKILL
         assert within.poll() is None
@@ -57,7 +57,7 @@ def test_the_first_process_of_a_container_is_killed_too(
     make_node: Callable[..., Node], cgroup: Path
 ) -> None:
     node = make_node("t4", speed=100, data="off")
-    # The kernel lets nobody in a pid namespace kill its first process, not even itself.
+    # In a pid namespace, no process can kill the first one, not even that one itself.
     with leaving(node, cgroup, LIMIT_MIB + 2, "unshare", "--pid", "--kill-child") as first:
         assert first.wait(30) == 128 + signal.SIGKILL
 

@@ -1,4 +1,4 @@
-"""Real cgroups as a container sees them that has a cgroup namespace of its own."""
+"""Real cgroups as seen by a container with a cgroup namespace of its own."""
 
 import json
 import os
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def hierarchies() -> dict[int, Path]:
-    """Return where this machine has version 1 with memory, and version 2 with whatever it has."""
+    """Return where this machine has version 1 with memory, and version 2 with any controllers."""
     found = {}
     for line in Path("/proc/mounts").read_text().splitlines():
         _, point, kind, options, *_ = line.split()
@@ -55,7 +55,7 @@ def tree(request: pytest.FixtureRequest) -> Iterator[tuple[int, Path]]:
 
 
 def delegate_memory(folder: Path) -> None:
-    """Have version 2 count the memory of what will lie in a cgroup: processes are in leaves."""
+    """Enable the memory controller below a cgroup of version 2: processes are in leaves."""
     controllers = folder / "cgroup.controllers"
     if not controllers.exists() or "memory" not in controllers.read_text().split():
         return
@@ -89,7 +89,7 @@ def test_others_are_found_with_all_that_they_lie_in(tree: tuple[int, Path], tmp_
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     texts, folders, limits = zip(*answers, strict=True)
-    # The kernel tells a container no more than this.
+    # The kernel shows a container no more than this.
     told = [line.rpartition(":")[2] for text in texts for line in text if is_ours(line, version)]
     assert told == ["/../c1", "/../../c2"]
     assert list(folders) == [str(path.relative_to(top.parent)) for path in (same, other)]

@@ -1,4 +1,4 @@
-"""What programs do to each other on an emulated GPU, compared with one that is alone."""
+"""The effect of programs on each other on an emulated GPU, compared with one alone."""
 
 import os
 import subprocess

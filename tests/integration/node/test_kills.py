@@ -1,4 +1,4 @@
-"""Processes that die at any moment leave a node that the others go on using as if nothing was."""
+"""Processes may die at any moment; the others go on using the node undisturbed."""
 
 import os
 import random

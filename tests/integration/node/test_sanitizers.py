@@ -40,7 +40,7 @@ def test_many_processes_hammering_all_calls_are_clean(
     environment = {**os.environ, **node.environment(sanitized, {})}
     # The program uses the driver only, and the sanitizers want to be its first library.
     del environment["LD_PRELOAD"]
-    # What the driver keeps for the life of the process is no leak; it is freed with the process.
+    # Memory that the driver keeps for the life of the process is no leak; it ends with the process.
     environment["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=0:exitcode=99"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=98"
     started = [

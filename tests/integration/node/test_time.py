@@ -1,4 +1,4 @@
-"""The speed of a node changes how long one waits, not what is measured."""
+"""The speed of a node changes the real time of a run, not the measurements."""
 
 from collections.abc import Callable
 

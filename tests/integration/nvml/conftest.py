@@ -28,13 +28,13 @@ def node(make_node: MakeNode) -> Node:
 
 @pytest.fixture
 def conf(node: Node) -> Conf:
-    """What the node was told about itself."""
+    """The configuration of the node."""
     return read_conf((node.folder / CONF_FILE).read_text(encoding="ascii"))
 
 
 @pytest.fixture(scope="session")
 def pynvml() -> Any:
-    """nvidia-ml-py. The emulated library is in memory before it asks for one, and so it gets it."""
+    """nvidia-ml-py. It gets the emulated library because that one is loaded already."""
     ctypes.CDLL(str(library_folder() / NVML), mode=ctypes.RTLD_GLOBAL)
     import pynvml
 
@@ -111,7 +111,7 @@ def guest(guest_program: Path) -> Iterator[Guest]:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Ask until it is so: the model's time goes on by itself."""
+    """Poll until the condition holds: the model's time goes on by itself."""
 
     def ask(is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 10

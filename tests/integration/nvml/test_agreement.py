@@ -1,4 +1,4 @@
-"""NVML and the driver say the same of a node, asked by one program with a context on it."""
+"""NVML and the driver agree on a node, asked by one program with a context on it."""
 
 import json
 import os

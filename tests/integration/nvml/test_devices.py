@@ -1,4 +1,4 @@
-"""What NVML says of a GPU agrees with node.conf."""
+"""NVML's answers about a GPU agree with node.conf."""
 
 import ctypes
 import os

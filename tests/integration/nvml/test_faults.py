@@ -1,4 +1,4 @@
-"""A GPU that somebody has broken, as NVML shows it."""
+"""A broken GPU, as NVML shows it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Memory, utilisation and processes: what NVML says about programs on the node."""
+"""NVML's memory, utilisation and processes, with programs on the node."""
 
 import ctypes
 import signal
@@ -41,7 +41,7 @@ def test_memory_and_processes_add_up(nvml: Any, conf: Conf, node: Node, guest: G
     handle = nvml.nvmlDeviceGetHandleByIndex(1)
     expected = {
         one.pid: context + 100 * MIB,
-        two.pid: 2 * context + MIB,  # managed memory is nobody's
+        two.pid: 2 * context + MIB,  # managed memory belongs to no process
     }
     for version in ("", "_v2", "_v3"):
         question = getattr(nvml, f"nvmlDeviceGetComputeRunningProcesses{version}")

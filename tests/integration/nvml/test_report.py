@@ -1,4 +1,4 @@
-"""The report of a node: its own account of what it has."""
+"""The report of a node: its own account of its GPUs and processes."""
 
 import ctypes
 import dataclasses

@@ -74,5 +74,5 @@ def node() -> Iterator[Node]:
 
 @pytest.fixture(params=["bare", "shared"])
 def launcher(request: pytest.FixtureRequest) -> list[str]:
-    """What is put before a command: nothing, or nvshare run."""
+    """The words before a command: none, or nvshare run."""
     return [] if request.param == "bare" else [sys.executable, "-m", "nvshare", "run", "--"]

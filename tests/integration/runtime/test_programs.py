@@ -1,4 +1,4 @@
-"""Programs of the CUDA runtime, bare and under nvshare: what they print is always the same."""
+"""Programs of the CUDA runtime, bare and under nvshare: their output is always the same."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """Which memory the instructions of a library use, from a trace of registers and a disassembler.
 
-Only what instructions name: stacks, which calls and returns use, are nobody else's.
+Only accesses that instructions name count: calls and returns use the thread's own stack.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# struct user_regs_struct of x86-64. The segments' own numbers, at the end, are of no use.
+# struct user_regs_struct of x86-64. The segment selectors, at the end, are not needed.
 _NAMES = (
     *("r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx"),
     *("rsi", "rdi", "orig_rax", "rip", "cs", "eflags", "rsp", "ss", "fs", "gs"),
@@ -20,7 +20,7 @@ _INSTRUCTION = re.compile(r" +([0-9a-f]+):\t(.+)")
 _OPERAND = re.compile(
     r"(?:%([fg]s):)?(-?0x[0-9a-f]+)?\((?:%(\w+))?(?:,%(\w+)(?:,([1248]))?)?\)(?:.*# ([0-9a-f]+))?"
 )
-# They only compute with an address, or do not even that.
+# These only compute an address, or ignore it.
 _USES_NOTHING = re.compile(r"(cs |data16 )*(lea|nop)")
 _WORD = 2**64
 
@@ -62,9 +62,9 @@ def _disassemble(library: Path) -> dict[int, str]:
 
 
 def shared_accesses(library: Path, trace: Path, maps: str) -> set[str]:
-    """Return the instructions that have used memory which others have, too.
+    """Return the instructions that have used memory shared with other processes.
 
-    ``maps`` is /proc/PID/maps, where such memory and the library are to be found.
+    ``maps`` is /proc/PID/maps, which shows such memory and the library.
     """
     lines = maps.splitlines()
     base = min(_range(line).start for line in lines if library.name in line)

@@ -27,7 +27,7 @@ from nvshare.telemetry.snapshot import NodeStatus
 from ..building import ROOT
 from ..interposer.conftest import GUEST, Guest
 
-# For what takes a second or two on a machine with nothing else to do.
+# Seconds for steps that take one or two on a machine with nothing else to do.
 PATIENCE = 20.0
 
 Seen = TypeVar("Seen")
@@ -41,7 +41,7 @@ class Sharing:
         self._stack = stack
         self._running: list[subprocess.Popen[str]] = []
         own = node.environment(library_folder(), os.environ)
-        # On a busy machine everybody waits for long; test_notices.py wants to hear of it.
+        # On a busy machine all programs wait long; only test_notices.py wants these notices.
         self._base = {**os.environ, **own, "NVSHARE_WAIT_NOTICE": "0", **settings}
         self._folder = find_or_start(self._base)
         self._stack.callback(self._stop_daemon)
@@ -55,12 +55,12 @@ class Sharing:
         kill_and_wait(self.daemon().status().pid)
 
     def start_daemon_again(self) -> None:
-        """Start a daemon in the place of one that has died."""
+        """Start a daemon in place of one that has died."""
         find_or_start(self._base)
 
     @contextmanager
     def daemon_of(self, version: str) -> Iterator[int]:
-        """A daemon that talks as one of another version does, in the place of one that has died."""
+        """Start a daemon that imitates another version, in place of one that has died."""
         command = [sys.executable, "-m", "tests.chaos.other_version", version, "daemon"]
         folder = f"--socket-dir={self._folder}"
         environ = {**without_preload(self._base), "PYTHONPATH": str(ROOT)}
@@ -73,7 +73,7 @@ class Sharing:
             process.wait()
 
     def is_answered(self) -> bool:
-        """Whether there is a daemon, and it can be asked."""
+        """Whether there is a daemon that answers."""
         try:
             self.daemon().status()
         except (NvshareError, OSError):
@@ -106,7 +106,7 @@ class Sharing:
         return process
 
     def guest(self, wishes: Wishes | None = None, **variables: str) -> Guest:
-        """Start a program that does what it is told, line by line."""
+        """Start a program that the test controls line by line."""
         return Guest(self.start(sys.executable, GUEST, wishes=wishes, **variables))
 
     def kill(self, process: "subprocess.Popen[str]") -> None:
@@ -117,15 +117,15 @@ class Sharing:
     def until_status(
         self, is_so: Callable[[NodeStatus], bool], seconds: float = PATIENCE
     ) -> NodeStatus:
-        """Ask the daemon until it is so."""
+        """Poll the daemon until the condition holds."""
         return self._until(lambda: self.daemon().status(), is_so, seconds)
 
     def until_report(self, is_so: Callable[[Report], bool], seconds: float = PATIENCE) -> Report:
-        """Ask the node until it is so."""
+        """Poll the node until the condition holds."""
         return self._until(lambda: read_report(self.node.folder), is_so, seconds)
 
     def account(self, pid: int) -> Account:
-        """What the node knows of a program on its first GPU."""
+        """The node's report of a program on its first GPU."""
         process = read_report(self.node.folder).process(pid)
         assert process is not None
         return process.gpus[0]
@@ -147,7 +147,7 @@ class Sharing:
 
 
 def kill_and_wait(pid: int) -> None:
-    """Kill a process that is not ours to wait for, and return when it has let go of its sockets."""
+    """Kill a process that is not our child, and return when its sockets are closed."""
     descriptor = os.pidfd_open(pid)
     try:
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
@@ -157,14 +157,14 @@ def kill_and_wait(pid: int) -> None:
 
 
 def short_turns(seconds: float) -> dict[str, float]:
-    """Settings by which turns are as short as that, however long memory takes to come."""
+    """Settings for turns of this length, however long memory takes to come."""
     names = ("turn_seconds", "turn_min", "turn_max", "slice_seconds")
     return dict.fromkeys(names, seconds)
 
 
 @pytest.fixture
 def ahead() -> Iterator[None]:
-    """Nobody is to be late because of others on this machine, where the user may say so."""
+    """Run ahead of other processes on this machine, where the user is allowed to do that."""
     with ahead_of_others(2):
         yield
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 NVSHARE = (sys.executable, "-m", "nvshare")
-# The time before and after: what Python takes to start is no part of it.
+# Prints the time before and after: the start of Python is no part of it.
 TIMED = ("sh", "-c", 'date +%s.%N; "$@"; date +%s.%N', "sh")
 
 
@@ -76,8 +76,8 @@ class Machine:
 
 @contextmanager
 def machine_for_all(name: str, speed: float) -> Iterator[Machine]:
-    """Make one; it is gone afterwards, with its daemon."""
-    # In memory, as all nodes, but where everybody can go.
+    """Make one; it is removed afterwards, with its daemon."""
+    # In memory, like all nodes, but where all users can go.
     root = node_root().parent / f"nvshare-test-{os.getpid()}-{name}"
     root.mkdir(mode=0o755)
     machine = Machine(create(root, "lab", Settings(speed=speed, data="off"), parse_gpus("1xt4")))

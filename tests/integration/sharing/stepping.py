@@ -1,8 +1,8 @@
 """A thread of another process, from place to place, as native/tests/kill_while_stepping.c has them.
 
-A place is where something outside of the process may have changed. It is told by what the thread
-has returned from, and how often it has been there: moves differ in how often a thread waits, and
-a number of places since the beginning would mean another one each time.
+A place is where something outside of the process may have changed. It is identified by the call
+that the thread has returned from, and how often it has been there. Moves differ in how often a
+thread waits, so a count of places since the beginning would mean another place each time.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ LIBRARY = "libnvshare.so"
 
 @dataclass(frozen=True)
 class Place:
-    """Where the thread has come to, and for which time."""
+    """A place that the thread has reached, and how often it has been there."""
 
     where: str
     times: int
@@ -30,9 +30,9 @@ class Stepper:
     def step(
         self, process: int, thread: int, happen: Callable[[], None], *options: str | Path
     ) -> tuple[list[Place], bool]:
-        """Return the places that the thread has come to, and whether it was killed at the last one.
+        """Return the places that the thread has reached, and whether it was killed at the last.
 
-        That is up to the options. Otherwise it goes on by itself when ``happen`` has returned.
+        The options decide that. Otherwise it goes on by itself when ``happen`` has returned.
         """
         command = [str(word) for word in (self._program, process, thread, LIBRARY, *options)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stepper:
@@ -49,16 +49,16 @@ class Stepper:
 
 
 def traced(trace: Path) -> tuple[str | Path, ...]:
-    """Have the registers at each instruction written to a file."""
+    """Write the registers at each instruction to a file."""
     return "-t", trace
 
 
 def killed_at(place: Place) -> tuple[str | Path, ...]:
-    """Have the process killed there."""
+    """Kill the process there."""
     return "-k", place.where, str(place.times)
 
 
 def killed_anywhere_but(known: Iterable[Place], file: Path) -> tuple[str | Path, ...]:
-    """Have the process killed at the first place that is not known. They are written to a file."""
+    """Kill the process at the first unknown place. The known ones are written to a file."""
     file.write_text("".join(f"{place.where} {place.times}\n" for place in known))
     return "-n", file

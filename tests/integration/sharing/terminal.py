@@ -1,4 +1,4 @@
-"""A program in a terminal of a certain size, and what is to be seen there."""
+"""A program in a terminal of a certain size, and the visible text there."""
 
 import fcntl
 import os
@@ -43,7 +43,7 @@ class Terminal:
         return "\n".join(self.lines)
 
     def until(self, is_so: Callable[[str], bool], seconds: float = 30.0) -> str:
-        """Read until it is to be seen."""
+        """Read until the text is visible."""
         deadline = time.monotonic() + seconds
         while not is_so(self.text):
             assert time.monotonic() < deadline, self.text
@@ -65,7 +65,7 @@ class Terminal:
         os.close(self._master)
 
     def local_flags(self) -> int:
-        """How the terminal treats what is typed."""
+        """The terminal's settings for typed input."""
         return int(termios.tcgetattr(self._master)[3])
 
     def _read(self, seconds: float) -> bool:
@@ -74,7 +74,7 @@ class Terminal:
         try:
             data = os.read(self._master, 65536)
         except OSError:
-            # So Linux says that nobody has the other side any more.
+            # Linux reports in this way that the other side is closed.
             return False
         self.bytes += len(data)
         self._show(data.decode(errors="replace"))
@@ -100,7 +100,7 @@ class Terminal:
             if self._row < self.rows:
                 self.lines[self._row] = ""
         elif letter == "J":
-            # All of it, or from here on.
+            # Clear all of it, or from here on.
             row = 0 if numbers == "2" else min(self._row, self.rows)
             self.lines[row:] = [""] * (self.rows - row)
         elif numbers == "?1049":

@@ -1,4 +1,4 @@
-"""What `shared_accesses` makes of instructions and registers, for code of which all is known."""
+"""The results of `shared_accesses` for known instructions and registers."""
 
 import struct
 import subprocess
@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def accesses(folder: Path, instruction: str, **registers: int) -> set[str]:
-    """One instruction of a library, with what it finds in registers; the others are 0."""
+    """One instruction of a library, with the registers it uses; the others are 0."""
     source, library = folder / "code.s", folder / "libcode.so"
     source.write_text(f".globl at\nat: {instruction}\n.data\nvalue: .quad 0\n")
     compiler = ["cc", "-shared", "-nostdlib", str(source), "-o", str(library)]

@@ -1,4 +1,4 @@
-"""Memory that comes back to the GPU before a turn begins, because somebody else has made room."""
+"""Memory that comes back to the GPU before a turn begins, because another program has left room."""
 
 from collections.abc import Callable
 
@@ -14,20 +14,20 @@ from .test_parking import MIB, client, fill, has_left, is_away, is_whole
 Share = Callable[..., Sharing]
 both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
 
-# Of 248 MiB, the contexts take 10 each, and 8 are in reserve. Who waits has 150; the others fit
-# beside each other, and each may gain 32 without asking.
+# Of 248 MiB, the contexts take 10 each, and 8 are in reserve. The waiting program has 150; the
+# others fit beside each other, and each may gain 32 without asking.
 SETTINGS = {
     "context": "10Mi",
     "reserve": "8Mi",
     "turn_seconds": 600.0,
     "move_budget": 0.0,
-    # Nobody gives way by itself while this goes on.
+    # No program gives way by itself during the test.
     "idle_grace": 100.0,
 }
 LARGE = 150 * MIB
 STAYS = 90 * MIB
 ENDS = 90 * MIB
-# What is free when one has ended: 248 - 8 - 2 * 10 - 90 - 2 * 32. All of it is still too little.
+# Free memory when one has ended: 248 - 8 - 2 * 10 - 90 - 2 * 32. All of it is still too little.
 FREE = 66 * MIB
 # Managed memory comes in pieces of 2 MiB. Explicit memory comes in chunks of 64 MiB, the last,
 # smaller one first: beside that there is no room for another.
@@ -36,7 +36,7 @@ PIECES = 8 * MIB
 
 
 class Cast:
-    """One that waits, with all its memory on the host, and two that run."""
+    """One program that waits, with all its memory on the host, and two that run."""
 
     def __init__(self, sharing: Sharing, allocation: str) -> None:
         self.sharing = sharing

@@ -1,4 +1,4 @@
-"""How programs allocate: who has a say, what auto comes to, and where it can be seen."""
+"""The allocation kind of programs: how it is chosen, the result of auto, and where it is shown."""
 
 import subprocess
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ending(program: "subprocess.Popen[str]") -> tuple[int, list[str]]:
-    """How it ended, and what it has to say that is not ours."""
+    """Its exit code, and its messages that are not from nvshare."""
     _, errors = program.communicate(timeout=60)
     return program.returncode, [e for e in errors.splitlines() if not e.startswith("nvshare")]
 
@@ -50,7 +50,7 @@ def test_the_setting_is_for_programs_that_say_nothing(share: Share) -> None:
     guest = sharing.guest()
     assert guest.ask(BEGIN) == 0
     assert way(only(sharing)) == ("explicit", "")
-    # Memory of the explicit way is the only one of these that NVML sees.
+    # Of these kinds, NVML sees only explicit memory.
     assert guest.ask("gpu.alloc(64 << 20)[0]") == 0
     # It comes with the turn, if that has not begun when the call returns.
     sharing.until_report(lambda _: sharing.account(guest.process.pid).plain_bytes >= 64 * MIB)
@@ -154,7 +154,7 @@ def test_what_has_no_room_at_once_is_managed_memory(share: Share) -> None:
     assert guest.ask(f"gpu.upload({more}, 120 << 20)") == 0
     status = sharing.until_status(lambda status: status.clients[0].allocation == "mixed")
     assert status.clients[0].allocation_because == "auto: more than the GPU holds at once"
-    # More than there is would be refused without nvshare, too.
+    # Without nvshare, more than the GPU has would be refused, too.
     assert guest.ask("gpu.alloc(64 << 20)")[0] != 0
     assert "refused: memory that moves explicitly" not in guest.end()
 

@@ -1,7 +1,7 @@
-"""What the time of real programs goes to, beside what the emulated GPU itself has recorded.
+"""The attribution of real programs' time, compared with the records of the emulated GPU.
 
-The GPU knows how long it computed for whom, and for how long memory moved. The daemon knows neither
-from it: only what programs report, and what it has ordered.
+The GPU knows how long it computed for each program, and how long memory moved. The daemon gets
+neither from it. It knows only the reports of programs, and its own orders.
 """
 
 import time
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.timed, pytest.mark.usefixtures("ahead")]
 
 Share = Callable[..., Sharing]
 SECOND = 1e9
-# Of the time that is looked at.
+# The permitted error, as a part of the observed time.
 TOLERANCE = 0.03
 
 
@@ -45,7 +45,7 @@ def client_of(status: NodeStatus, pid: int) -> ClientStatus:
 
 
 class Span:
-    """What happens from one look at daemon and GPU to another."""
+    """The changes between two samples of daemon and GPU."""
 
     def __init__(self, sharing: Sharing, seconds: float) -> None:
         self._before = self._look(sharing)
@@ -61,7 +61,7 @@ class Span:
         return self._after[0].uptime_seconds - self._before[0].uptime_seconds
 
     def parts(self, pid: int) -> dict[str, float]:
-        """What the program's time went to, by the daemon."""
+        """The attribution of the program's time, by the daemon."""
         before, after = (
             client_of(status, pid).attribution.model_dump()
             for status in (self._before[0], self._after[0])
@@ -69,7 +69,7 @@ class Span:
         return {part: after[part] - before[part] for part in after}
 
     def computed(self, pid: int) -> float:
-        """For how long the GPU has worked for the program, by the GPU."""
+        """How long the GPU has worked for the program, by the GPU."""
         before, after = (
             sum(account.compute_ns for account in process.gpus)
             for report in (self._before[1], self._after[1])
@@ -78,7 +78,7 @@ class Span:
         return (after - before) / SECOND / self._after[1].speed
 
     def moving(self) -> float:
-        """For how long memory moved, by the GPU."""
+        """How long memory moved, by the GPU."""
         before, after = (report.gpus[0].moving_ns for _, report in (self._before, self._after))
         return (after - before) / SECOND / self._after[1].speed
 
@@ -136,8 +136,8 @@ def test_two_that_do_not_fit_wait_for_each_other_and_move(
         assert parts["waiting"] > 0.2 * span.seconds
         assert parts["memory_in"] > 0.05 * span.seconds
     if allocation == "managed":
-        # At a change of turn one's memory goes out while the other's comes in, and the gate of the
-        # other is closed for as long as anything moves. Explicit moves are copies to the GPU, and
-        # it does not know what they are for.
+        # At a change of turn, memory of one program goes out while that of the other comes in, and
+        # the gate of the other is closed while anything moves. To the GPU, explicit moves are just
+        # copies.
         came = sum(span.parts(pid)["memory_in"] for pid in pids)
         assert abs(came - span.moving()) < TOLERANCE * span.seconds

@@ -1,4 +1,4 @@
-"""What programs have written is what they find, however often their memory has moved."""
+"""Programs find their data unchanged, however often their memory has moved."""
 
 import itertools
 import subprocess
@@ -16,7 +16,7 @@ from ..hammering import build_hammer
 from .conftest import Sharing
 
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
-# The emulated GPU moves managed memory by a note in its records, and copies bytes of any other.
+# The emulated GPU moves managed memory by changing its records, and copies bytes of any other.
 TURNS = {"managed": 150, "explicit": 50}
 PROGRAMS = 4
 
@@ -57,7 +57,7 @@ def test_every_byte_is_right_while_programs_come_go_and_change(
         for program in [p for p in programs if p.poll() is not None]:
             said, errors = program.communicate()
             # On a GPU this small, and with contexts that come and go, nvshare may find no room for
-            # a while, and say so. That is slow, but not wrong.
+            # a while, and warn of it. That is slow, but not wrong.
             wrong = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
             assert (program.returncode, said, wrong) == (0, "ok\n", [])
             programs.remove(program)

@@ -1,4 +1,4 @@
-"""Holders, waiters and daemons die; whoever is left goes on, and computes what it should."""
+"""Holders, waiters and daemons die; the survivors go on, and compute the right results."""
 
 import subprocess
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from nvshare.lab.emulator.workload import workload_command
 from ..hammering import build_hammer
 from .conftest import Sharing, kill_and_wait
 
-# Ten programs and more that do all they can.
+# Ten and more programs run as fast as they can.
 pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
@@ -37,14 +37,14 @@ def kernels(report: Report, pid: int) -> int:
 
 
 def all_go_on(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> None:
-    """Wait until every one of them has done more than it has now."""
+    """Wait until every one of them has made progress."""
     pids = [process.pid for process in processes]
     before = sharing.until_report(lambda _: True)
     sharing.until_report(lambda r: all(kernels(r, pid) > kernels(before, pid) + 3 for pid in pids))
 
 
 def one_at_a_time(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> None:
-    """Wait until only one of them gets on, now that its turn has no end."""
+    """Wait until only one of them makes progress, now that its turn has no end."""
     forever = {"turn_seconds": 3600, "idle_grace": 3600}
     sharing.daemon().change_devices("all", forever)
     pids = [process.pid for process in processes]
@@ -77,9 +77,9 @@ def test_one_that_is_killed_holds_nothing_and_waits_for_nothing(share: Share, st
 
 
 def ten_programs(sharing: Sharing, hammer: Path) -> "list[subprocess.Popen[str]]":
-    """Start programs whose daemon dies as soon as all are with it.
+    """Start programs whose daemon dies as soon as all are connected.
 
-    They do all they can, but not ahead of daemons, which have to start beside them.
+    They run as fast as they can, but not ahead of daemons, which have to start beside them.
     """
     ordinary = ("chrt", "--other", "0", hammer, "2", "0")
     programs = [sharing.start(*ordinary, str(seed), KERNELS) for seed in range(10)]
@@ -91,7 +91,7 @@ def ten_programs(sharing: Sharing, hammer: Path) -> "list[subprocess.Popen[str]]
 
 
 def all_come_back(sharing: Sharing, programs: "list[subprocess.Popen[str]]") -> None:
-    """Start a daemon, and wait until everybody is with it and goes on."""
+    """Start a daemon, and wait until all programs are connected and go on."""
     sharing.start_daemon_again()
     status = sharing.until_status(lambda s: len(s.clients) == len(programs))
     assert {client.pid for client in status.clients} == {program.pid for program in programs}

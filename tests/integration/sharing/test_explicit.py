@@ -31,7 +31,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ending(program: "subprocess.Popen[str]") -> tuple[int, list[str]]:
-    """How it ended, and what it has to say that is not ours."""
+    """Its exit code, and its messages that are not from nvshare."""
     _, errors = program.communicate(timeout=60)
     ours = ("nvshare[", "nvshare: ")
     return program.returncode, [one for one in errors.splitlines() if not one.startswith(ours)]
@@ -57,7 +57,7 @@ def test_two_of_12_gb_alternate_on_one_t4(share: Share, memory: str) -> None:
     # The programs copy two of their four arrays to the GPU themselves.
     assert gpu.in_bytes - NEED == pytest.approx(totals.moved_in, rel=0.01)
     assert gpu.out_bytes == pytest.approx(totals.moved_out, rel=0.01)
-    # A turn needs room for one of them, and no more leaves than that.
+    # A turn needs room for one of them, and no more than that leaves.
     assert totals.moved_out <= totals.turns * NEED
 
 
@@ -69,7 +69,7 @@ def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Sha
     sharing = share("t4", speed=20, data="off")
     sharing.daemon().change_devices("all", short_turns(0.2))
     programs = [add(sharing, "plain", 3000) for _ in range(2)]
-    # Without a daemon nobody makes room for an allocation.
+    # Without a daemon no room is made for an allocation.
     sharing.until_status(
         lambda status: [client.allocated for client in status.clients] == [NEED, NEED]
     )
@@ -80,7 +80,7 @@ def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Sha
     assert read_report(sharing.node.folder).difference is None
 
 
-# Uses memory that is not there, tells of it, and is idle until it is told to go on.
+# Uses memory that is away, reports that, and is idle until a line comes.
 DIES = """
 from cuda.bindings import driver
 
@@ -152,7 +152,7 @@ def test_calls_of_the_driver_that_fail_harm_nobody(
         for seed in range(2)
     ]
     assert [ending(program) for program in programs] == [(0, []), (0, [])]
-    # What a program does not free itself is left when it ends, and nothing of ours beside that.
+    # Memory that a program does not free itself is left when it ends, and none of ours.
     left = [json.loads(line) for line in leaks.read_text().splitlines()]
     assert all(one["mappings"] <= one["handles"] for one in left)
     assert read_report(sharing.node.folder).difference is None

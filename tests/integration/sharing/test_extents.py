@@ -1,4 +1,4 @@
-"""Host memory that the daemon makes for what moves explicitly: who pays, and who keeps it."""
+"""Host memory that the daemon creates for explicit memory: its charges, and how long it is kept."""
 
 import sys
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class Program:
         self.pointers.append(int(pointer))
 
     def use(self) -> None:
-        """Use all of it, and so have a turn."""
+        """Use all of it, for which it needs a turn."""
         for pointer in self.pointers:
             assert self.guest.ask(f"gpu.touch({pointer})") == 0
         assert self.guest.ask("gpu.sync()") == 0
@@ -104,7 +104,7 @@ def test_programs_hold_their_host_memory_when_the_daemon_dies(share: Share) -> N
     sharing.start_daemon_again()
     sharing.until_status(lambda status: len(status.clients) == 2)
     take_turns(one, other, times=1)
-    # Nothing was made anew, and the new daemon counts what there is.
+    # Nothing was made anew, and the new daemon counts the existing memory.
     assert [program.status.kept for program in (one, other)] == kept
     assert sharing.daemon().status().host.kept == sum(kept)
 
@@ -114,7 +114,7 @@ def test_a_daemon_that_is_killed_in_the_middle_of_turns_harms_nobody(share: Shar
     sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
     command = workload_command("pytorch-add", "--iterations", "900")
     programs = [sharing.start(*command, wishes=EXPLICIT) for _ in range(2)]
-    # Without a daemon nobody makes room for what is allocated then.
+    # Without a daemon no room is made for new allocations.
     sharing.until_status(lambda now: [one.allocated >> 30 for one in now.clients] == [11, 11])
     sharing.until_status(lambda status: sum(client.turns for client in status.clients) >= 4)
     sharing.kill_daemon()

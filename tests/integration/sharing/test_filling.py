@@ -1,6 +1,6 @@
 """Several programs fill a GPU at once that holds one of them: with a daemon, and without.
 
-What each of them has moves explicitly, and is 42 MiB. NVSHARE_EVERY_POSITION=1 is for more of them.
+Each has 42 MiB of explicit memory. NVSHARE_EVERY_POSITION=1 runs more of them.
 """
 
 import os
@@ -27,9 +27,9 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 MIB = 1 << 20
 LOOKS = 10
 DEATHS = 1
-# Somebody else has what is not for contexts, nor for one of them, which needs 46 MiB in whole
-# pages of 2 MiB; and for what each may gain without asking. Two do not fit. What others keep for a
-# few bytes are two such pages each; the daemon counts bytes.
+# An outsider has the rest of the GPU. It leaves room for contexts, for one program, which needs 46
+# MiB in whole pages of 2 MiB, and for the memory that each may gain without asking. Two programs do
+# not fit. The others keep two such pages each for a few bytes; the daemon counts bytes.
 CONTEXT = 10
 USABLE = 248
 UNASKED = UNASKED_BYTES // MIB
@@ -49,7 +49,7 @@ def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def somebody_else(sharing: Sharing, count: int) -> Iterator[None]:
-    """Has a part of the GPU, and gives back now and then what it has taken besides."""
+    """Has a part of the GPU, and now and then gives back its further memory."""
     over = threading.Event()
     stolen = (USABLE - count * CONTEXT - ROOM) * MIB
 
@@ -68,7 +68,7 @@ def somebody_else(sharing: Sharing, count: int) -> Iterator[None]:
 
 
 class Crowd:
-    """Programs of which the GPU holds one at a time."""
+    """Programs of which the GPU holds only one."""
 
     def __init__(self, sharing: Sharing, lodger: Path, count: int, **variables: str) -> None:
         self._sharing = sharing
@@ -85,7 +85,7 @@ class Crowd:
             assert program.stdout.readline() == "ready\n", program.communicate(timeout=10)
 
     def look(self) -> None:
-        """Let all of them look at their memory, again and again."""
+        """Let all of them check their memory, again and again."""
         self._rounds += 1
         for program in self.programs:
             assert program.stdin is not None
@@ -93,7 +93,7 @@ class Crowd:
             program.stdin.flush()
 
     def look_until_somebody_fills(self) -> None:
-        """See one in the middle of it. Whoever looked away then has another chance."""
+        """Wait until one of them is seen filling; when all are idle, they check once more."""
 
         def fills(status: NodeStatus) -> bool:
             if all(one.state == "idle" for one in status.clients):
@@ -103,14 +103,14 @@ class Crowd:
         self._sharing.until_status(fills)
 
     def end(self) -> None:
-        """Let all of them end, when they have looked."""
+        """Let all of them end after their check."""
         for program in self.programs:
             assert program.stdin is not None
             program.stdin.close()
             program.stdin = None  # or communicate() would write to it
 
     def all_were_right(self) -> None:
-        """Wait for their ends. Every look has found what there was."""
+        """Wait for their ends. Every check has to succeed."""
         for program in self.programs:
             said, errors = program.communicate(timeout=60)
             wrong = [one for one in errors.splitlines() if not one.startswith("nvshare[")]
@@ -134,7 +134,7 @@ def park_all(sharing: Sharing, crowd: Crowd) -> None:
 
 
 EVERY = [(2, ""), (3, ""), (2, "release/3"), (3, "release/3")]
-# How many, and what is stolen.
+# The number of programs, and the stolen memory.
 CASES = EVERY if os.environ.get("NVSHARE_EVERY_POSITION") else EVERY[1:3]
 
 

@@ -1,4 +1,4 @@
-"""What a program holds beside what it allocates is read from NVML, and admission counts with it."""
+"""A program's memory beyond its allocations is read from NVML, and counts for admission."""
 
 from collections.abc import Callable
 
@@ -69,7 +69,7 @@ def test_what_a_pool_keeps_is_taken_from_everybody_until_it_gives_it_back(share:
 
 
 def test_what_explicit_memory_is_rounded_up_by_is_counted(share: Share) -> None:
-    """It moves in whole pages of 2 MiB. A program tells what it has asked for; NVML, the rest."""
+    """It moves in whole pages of 2 MiB. A program reports its requests; NVML shows the rest."""
     sharing = share("t4")
     guest = sharing.guest(Wishes(allocation="explicit"))
     assert guest.ask("gpu.init()") == 0

@@ -1,4 +1,4 @@
-"""Programs do at random what they can do with memory, while turns come and go at random.
+"""Programs make random calls on memory, while turns come and go at random.
 
 For longer than a test may take, set NVSHARE_FUZZ_SECONDS=600, and NVSHARE_FUZZ_SEED to another.
 """
@@ -60,6 +60,6 @@ def test_every_byte_is_right_whatever_programs_do(
         wrong = [line for line in errors.splitlines() if not line.startswith("nvshare[")]
         assert wrong == []
         assert program.returncode == 0
-        # Or it has waited all the time.
+        # Otherwise it has waited all the time.
         assert int(said.split()[0]) > 10 * SECONDS
     assert read_report(sharing.node.folder).difference is None

@@ -1,4 +1,4 @@
-"""Programs whose memory the host or a cgroup cannot hold: nobody is killed, and all finish."""
+"""Programs whose memory the host or a cgroup cannot hold: none is killed, and all finish."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_three_of_12_gb_with_a_host_of_20(share: Share) -> None:
     known = ("host_memory allows 20.0 GiB", "of others that cannot leave the GPU")
     assert any(part in why for part in known for why in _reasons(status))
     endings = [(program.communicate(timeout=60)[1], program.returncode) for program in programs]
-    # All three are more than the GPU and the host hold, and so somebody waits until another ends.
+    # The GPU and the host cannot hold all three, and so one waits until another ends.
     assert [code for _, code in endings] == [0, 0, 0], endings
     assert not any("CUDA_ERROR_OUT_OF_MEMORY" in errors for errors, _ in endings)
 

@@ -1,4 +1,4 @@
-"""What the daemon says that the host keeps is what the driver keeps there: pages of blocks."""
+"""The daemon's count of kept host memory equals the driver's: pages of blocks."""
 
 import time
 from collections.abc import Callable
@@ -14,15 +14,15 @@ from .conftest import Sharing
 Share = Callable[..., Sharing]
 MIB = 1 << 20
 BLOCK = 2 * MIB
-# Longer than what was used together lies apart (coldness in residency.c).
+# Longer than the time between uses that count as one (coldness in residency.c).
 PAUSE = 1.2
-# What nobody claims of the GPU. As long as there is some, others do not push out as much as is
-# taken for granted when they are let in. Memory that is moved out is certain to have left.
+# The unclaimed memory of the GPU. While there is some, other programs push out less than is assumed
+# when they get a turn. Memory that is moved out is certain to have left.
 UNCLAIMED = {"move-out": 0, "displace": 256 * MIB}
 
 
 class Program:
-    """A guest, and what it has allocated."""
+    """A guest, and its allocations."""
 
     def __init__(self, sharing: Sharing, *sizes: int) -> None:
         self._sharing = sharing
@@ -54,7 +54,7 @@ class Program:
         return process.host_bytes
 
     def check(self, more: int = 0) -> None:
-        """Compare, when the daemon has heard of the last change."""
+        """Compare, when the daemon knows of the last change."""
         allowed = BLOCK * len(self.pointers)
         deadline = time.monotonic() + 10
         while not -allowed <= self.status().kept - self.pages() <= allowed + more:
@@ -81,13 +81,13 @@ def test_the_daemon_knows_the_pages_of_programs_whose_cold_part_changes(
         mixed.use(*hot)
     # More than was ever away at one time.
     assert mixed.pages() > 5000 * MIB
-    # A new daemon hears of it from those who know.
+    # A new daemon learns it from the programs.
     sharing.kill_daemon()
     sharing.start_daemon_again()
     sharing.until_status(lambda status: len(status.clients) == 2)
     mixed.check(UNCLAIMED[way])
     other.check(UNCLAIMED[way])
-    # Pages go with the memory, and what is allocated instead has none.
+    # Pages are freed with the memory, and a new allocation in its place has none.
     before = mixed.pages()
     mixed.free(1)
     mixed.pointers.append(mixed.allocate(3000 * MIB))

@@ -1,11 +1,11 @@
 """A program is killed at every instruction of the thread that moves its memory: others go on.
 
-Every instruction, because most of them make no difference. A dead process leaves nothing behind but
-what it has done to the world outside, and between two calls the interposer's own code does nothing
-to that: it uses no memory that others have, too, which is looked at for every instruction. So it
-suffices to kill at each place where the thread returns into the interposer, and after each of its
-system calls. What the emulated driver leaves in the node when it dies in the middle of a call is
-looked at instruction by instruction elsewhere (tests/unit/lab/emulator/model/test_kill.py).
+This covers every instruction, because most of them make no difference. A dead process leaves only
+its effects on the outside, and between two calls the interposer's own code has none: it uses no
+shared memory, which is checked for every instruction. So it suffices to kill at each place where
+the thread returns into the interposer, and after each of its system calls. The state that the
+emulated driver leaves in the node when it dies in the middle of a call is tested instruction by
+instruction elsewhere (tests/unit/lab/emulator/model/test_kill.py).
 
 By default a few places are tried. NVSHARE_EVERY_POSITION=1, with --timeout=0, tries all of them.
 """
@@ -32,9 +32,9 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 SETTINGS = {"context": "10Mi", "reserve": "217Mi", "turn_seconds": 0.01}
 EVERY = os.environ.get("NVSHARE_EVERY_POSITION") == "1"
 WAYS = ("out", "in")
-# The thread has written to an eventfd, to tell of the end of the move.
+# The thread has written to an eventfd, to report the end of the move.
 TOLD = Place("syscall-1", 1)
-# Moves differ in what a thread waits for. If so many have come to no new place, there are no more.
+# Moves differ in their waits. If this many have reached no new place, there are no more.
 ENOUGH_MOVES = 10
 LEAST_PLACES = 50
 
@@ -59,22 +59,22 @@ class Lodger:
         self.says("ready")
 
     def hears(self) -> str:
-        """Wait until it says something. That is nothing if it has died."""
+        """Wait for its next line; return an empty one if it has died."""
         assert self.process.stdout is not None
         return self.process.stdout.readline()
 
     def says(self, what: str) -> None:
-        """Wait until it says something, which has to be this."""
+        """Wait for its next line, which has to be this."""
         assert self.hears() == what + "\n", self.process.communicate(timeout=10)
 
     def ask(self) -> None:
-        """Have it look at its memory, for which all of that has to be on the GPU."""
+        """Have it check its memory, for which all of that has to be on the GPU."""
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
     def look(self) -> None:
-        """The same. What it finds is what was there."""
+        """The same, and wait: it has to find its memory unchanged."""
         self.ask()
         self.says("right")
 
@@ -104,8 +104,8 @@ class Scene:
     def play(self, way: str, *options: str | Path) -> tuple[list[Place], bool, str]:
         """Kill one while its memory moves, as the options say, or afterwards.
 
-        Returns where its mover has been, whether it was killed there, and /proc/PID/maps as it was
-        before.
+        Returns the places of its mover, whether it was killed there, and its earlier
+        /proc/PID/maps.
         """
         victim = self._victim(way)
         pid, asked = victim.process.pid, victim if way == "in" else self.survivor
@@ -118,7 +118,7 @@ class Scene:
             said = asked.hears()
 
         places, is_killed = self._stepper.step(pid, victim.mover(), move, *options)
-        # The survivor gets what it has asked for in any case, the victim only if it lives.
+        # The survivor gets its memory in any case, the victim only if it lives.
         assert said == "right\n" or (asked is victim and is_killed and not said)
         self._sharing.kill(victim.process)
         assert victim.process.wait(timeout=10) == -signal.SIGKILL
@@ -128,7 +128,7 @@ class Scene:
         return places, is_killed, maps
 
     def _victim(self, way: str) -> Lodger:
-        """One whose memory is on the GPU, or away. It has moved before."""
+        """A victim whose memory is on the GPU, or away. It has moved before."""
         victim = Lodger(self._sharing, self._lodger, self._allocation)
         both = (self.survivor, victim)
         self._sharing.until_report(lambda report: len({one.on_gpu(report) for one in both}) == 2)
@@ -139,13 +139,13 @@ class Scene:
         return victim
 
     def _change(self, one: Lodger, other: Lodger) -> None:
-        """Have the memory of one of them in, for which the other's leaves."""
+        """Bring in the memory of one of them, for which the other's leaves."""
         one.look()
         self._sharing.until_report(lambda report: one.on_gpu(report) > other.on_gpu(report))
 
 
 def sweep(scene: Scene, way: str, known: Path) -> None:
-    """Kill at every place, until several moves in a row have come to no other."""
+    """Kill at every place, until several moves in a row have reached no new one."""
     killed: list[Place] = []
     idle = 0
     while idle < ENOUGH_MOVES:
@@ -157,7 +157,7 @@ def sweep(scene: Scene, way: str, known: Path) -> None:
 
 
 def kill(scene: Scene, way: str, *options: str | Path) -> tuple[list[Place], str]:
-    """Play until it is killed: who asks may have its answer before a move has come so far."""
+    """Repeat until it is killed: a victim may get its answer before a move reaches that place."""
     for _ in range(ENOUGH_MOVES):
         places, is_killed, maps = scene.play(way, *options)
         if is_killed:
@@ -166,7 +166,7 @@ def kill(scene: Scene, way: str, *options: str | Path) -> tuple[list[Place], str
 
 
 def look_closely(scene: Scene, way: str, trace: Path) -> list[Place]:
-    """Kill at the end of a move. Nothing but its calls is to be seen outside."""
+    """Kill at the end of a move. Only its calls may have effects outside."""
     places, maps = kill(scene, way, *killed_at(TOLD), *traced(trace))
     assert shared_accesses(library(), trace, maps) == set()
     return places

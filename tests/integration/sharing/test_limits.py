@@ -1,4 +1,4 @@
-"""Memory limits with the real daemon: whose they are, when they hold, and that they are exact."""
+"""Memory limits with the real daemon: their groups, when they take effect, and their exactness."""
 
 import secrets
 from collections.abc import Callable
@@ -91,7 +91,7 @@ def test_memory_of_graphs_counts_against_the_limit(sharing: Sharing) -> None:
 
 def test_modules_count_against_the_limit_soon_after_they_are_loaded(sharing: Sharing) -> None:
     guest = ready(sharing.guest(Wishes(memory_limit=GIB)))
-    # NVML has told what its context takes, which is less than was assumed.
+    # NVML has shown the size of its context, which is less than was assumed.
     sharing.until_status(lambda now: any(300 * MIB < c.context < 310 * MIB for c in now.clients))
     pid = str(guest.process.pid)
     assert sharing.daemon().group(pid).uses[0].used == 0
@@ -141,7 +141,7 @@ def test_limits_and_sums_outlive_the_daemon(sharing: Sharing) -> None:
 def test_a_million_allocations_of_a_group_are_exact_to_the_byte(
     share: Share, tmp_path: Path
 ) -> None:
-    """See limit_storm.c: never over the limit, and refused only what has no room."""
+    """See limit_storm.c: never over the limit, and refused only if there is no room."""
     sharing = share("1xt4", speed=1_000_000, data="off")
     storm = build_on_driver("limit_storm", tmp_path)
     process = sharing.start(
@@ -156,7 +156,7 @@ def test_a_million_allocations_of_a_group_are_exact_to_the_byte(
     said, errors = process.communicate(timeout=120)
     counts = dict(word.split("=") for word in said.split())
     assert counts.get("failures") == "0", (said, errors)
-    # Each of the processes has said once that it was refused something.
+    # Each of the processes has reported one refusal.
     told = errors.splitlines()
     assert len({line.partition(":")[0] for line in told}) == len(told) == 4, errors
     assert all("refused: this program may use 80.0 MiB" in line for line in told)
@@ -185,7 +185,7 @@ def test_excess_leaves_the_gpu_while_its_program_does_not_run(share: Share) -> N
     one, two = ready(sharing.guest()), ready(sharing.guest())
     for guest in (one, two):
         assert guest.ask("gpu.alloc(512 << 20)[0] or gpu.touch(gpu.last.value)") == 0
-    # The second has run last, when the first had nothing to do any more.
+    # The second has run last, when the first was idle.
     pid = one.process.pid
     sharing.daemon().change_limits(str(pid), {"memory_limit": "300Mi"})
     status = sharing.until_status(
@@ -194,13 +194,13 @@ def test_excess_leaves_the_gpu_while_its_program_does_not_run(share: Share) -> N
     (group,) = (group for group in status.groups if pid in group.pids)
     assert group.uses[0].over_limit
     assert group.uses[0].swapped_out >= 212 * MIB
-    # Raised again, nothing more leaves; and what has left is there when it is used.
+    # After a raise nothing more leaves, and memory that has left is there when it is used.
     sharing.daemon().change_limits(str(pid), {"memory_limit": "1Gi"})
     assert one.ask("gpu.touch(gpu.last.value) or gpu.sync()") == 0
 
 
 def test_excess_leaves_the_gpu_though_its_program_goes_on(share: Share) -> None:
-    """Nobody takes turns: everything fits."""
+    """There are no turns: everything fits."""
     sharing = share("1xt4", speed=100, data="off")
     sharing.daemon().change_devices("all", {"swap_excess": True})
     guest = ready(sharing.guest())
@@ -218,7 +218,7 @@ def test_excess_leaves_the_gpu_though_its_program_goes_on(share: Share) -> None:
     (client,) = status.clients
     assert (client.state, client.turns) == ("running", 1)
     assert sharing.account(pid).resident_bytes == 600 * MIB
-    # What it uses again comes back, and it is not fought over.
+    # Memory that it uses again comes back, without thrashing.
     assert guest.ask(f"gpu.touch({pointers[0]}) or gpu.sync()") == 0
     assert sharing.account(pid).resident_bytes == 856 * MIB
     assert sharing.account(pid).out_bytes == 424 * MIB

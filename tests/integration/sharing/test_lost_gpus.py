@@ -44,7 +44,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
-    """Return how many iterations a workload has done, and what it has said."""
+    """Return how many iterations a workload has done, and its messages."""
     out, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     return int(json.loads(out)["iterations"]), said
@@ -66,7 +66,7 @@ def test_a_gpu_that_is_lost_during_a_run(share: Share, break_it: Break) -> None:
     assert finish(working) == (6000, "")
     heal(sharing.node)
     until(lambda: sharing.daemon().status().devices[1].lost_seconds is None)
-    # Whoever uses the other one was told, once, and goes on.
+    # The program on the other one was told, once, and goes on.
     assert other.ask("gpu.alloc(1 << 20)[0]") == 0
     other.process.kill()
     said = other.process.communicate()[1]
@@ -100,7 +100,7 @@ def test_a_gpu_that_is_lost_before_a_run(make_node: Callable[..., Node], break_i
     assert "ok  GPU 0: Tesla T4" in doctor.stdout
     smi = nvshare("emulate", "smi", node.name, "--json")
     assert [gpu["error"] is None for gpu in json.loads(smi.stdout)["devices"]] == [True, False]
-    # It is shared from when it is back.
+    # It is shared again as soon as it is back.
     heal(node)
     until(lambda: len(daemon.status().devices) == 2)
     assert daemon.status().missing == ()

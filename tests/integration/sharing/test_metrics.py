@@ -61,14 +61,14 @@ def test_what_a_memory_limit_refuses_is_counted_to_the_last(share: Callable[...,
     guest = sharing.guest(Wishes(memory_limit=GIB))
     assert guest.ask("gpu.init()") == 0
     assert guest.ask("gpu.alloc((1 << 30) + 1)")[0] == OUT_OF_MEMORY
-    # The first is told at once.
+    # The first refusal is reported at once.
     status = sharing.until_status(lambda now: any(one.refusals for one in now.clients))
     assert status.clients[0].refusals_by == {"memory limit": 1}
     socket, pid = sharing.node.folder / "daemon" / CONTROL_NAME, str(guest.process.pid)
     found = scrape(socket)
     assert found.value(REFUSALS.format("program"), pid=pid, reason="memory limit") == 1
     assert found.value(REFUSALS.format("program"), pid=pid, reason="host full") == 0
-    # The others when there is time for it, and at the latest when the program ends.
+    # The others are reported later, at the latest when the program ends.
     assert guest.ask("len([gpu.alloc(2 << 30) for _ in range(1000)])") == 1000
     guest.end()
     status = sharing.until_status(lambda now: not now.clients)

@@ -1,4 +1,4 @@
-"""Contexts on a GPU that is full of memory which no driver can push out."""
+"""Contexts on a GPU that is full of memory which the driver cannot push out."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ NATIVE = Wishes(allocation="native")
 MIB = 1 << 20
 OUT_OF_MEMORY = 2
 
-# Allocates so many MiB at a time until there is no room for more, or as often as it is told. Works
-# with all of it until a line comes, and then looks whether everything is as it should be.
+# Allocates in pieces of so many MiB until there is no room for more, or a given number of them.
+# Works with all of it until a line comes, and then checks the contents.
 FILLS = """
 import select, sys
 from cuda.bindings import driver
@@ -87,7 +87,7 @@ def test_beside_one_who_has_all_that_it_can_get(share: Share) -> None:
 def test_two_who_run_together_make_room_at_once(share: Share) -> None:
     """One of them gives way for it. No turn has to end for that."""
     sharing = share("tiny", speed=20)
-    # On a busy machine one of them may be held up for so long that it counts as idle.
+    # On a busy machine one of them may be delayed so much that it counts as idle.
     sharing.daemon().change_devices(
         "all", {"turn_seconds": 1000.0, "idle_grace": 1000.0, "context": "8Mi", "reserve": "2Mi"}
     )
@@ -147,7 +147,7 @@ def test_there_is_no_room_where_nothing_can_leave(share: Share) -> None:
     ]
     assert status.context == 0
     assert is_right(filler)
-    # As soon as there is room it has its context, and asks nobody.
+    # As soon as there is room it gets its context without asking.
     assert newcomer.ask("gpu.init()") == 0
     sharing.until_status(lambda status: [c.context > 0 for c in status.clients] == [True])
     assert "cannot leave it" in newcomer.end()

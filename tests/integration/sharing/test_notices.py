@@ -1,4 +1,4 @@
-"""A program that waits for long says so, once, in the words of the daemon."""
+"""A program that waits for long reports it, once, in the words of the daemon."""
 
 import time
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def holder(sharing: Sharing) -> Guest:
 
 
 def waiting(sharing: Sharing, notice: str = "1") -> Guest:
-    """Return one that waits at the gate."""
+    """Return a program that waits at the gate."""
     guest = sharing.guest(None, NVSHARE_WAIT_NOTICE=notice)
     assert guest.ask("gpu.init() or gpu.alloc(11 << 30)[0]") == 0
     guest.put("gpu.launch()")

@@ -1,4 +1,4 @@
-"""Processes that use a GPU without nvshare are seen, and what they have is no room for others."""
+"""Outsiders on a GPU are noticed, and their memory does not count as room for programs."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ GIB = 1 << 30
 
 
 def bare(sharing: Sharing) -> Guest:
-    """Start a program on the node that nobody has put under nvshare."""
+    """Start a program on the node without nvshare."""
     environ = {**os.environ, **sharing.node.environment(library_folder(), os.environ)}
     process = subprocess.Popen(
         [sys.executable, GUEST],

@@ -1,4 +1,4 @@
-"""The page of a group in the hands of a hostile member: it harms nobody but itself."""
+"""The quota page of a group in the hands of a hostile member: it harms only itself."""
 
 import array
 import os
@@ -41,7 +41,7 @@ class Group:
         return guest
 
     def client(self) -> Client:
-        """A member that does not keep to anything."""
+        """A member that breaks all rules."""
         return Client(self._sharing.node.folder / "daemon")
 
     def join(self, client: Client, descriptor: int = -1, **changes: int) -> None:
@@ -61,11 +61,11 @@ def test_a_member_that_does_everything_to_the_page_kills_nobody(sharing: Sharing
         for size in (0, 1, SIZE - 1, SIZE + 1, 2 * GIB):
             with pytest.raises(PermissionError):
                 os.ftruncate(hostile.page, size)
-        # Root may; what has it open already does not care.
+        # Root may; descriptors that are open already are not affected.
         with suppress(PermissionError):
             os.fchmod(hostile.page, 0)
         assert honest.ask("gpu.alloc(100 << 20)")[0] == 0
-        # A limit that looks right, and nobody who uses anything.
+        # A plausible limit, and no use by any member.
         os.pwrite(hostile.page, struct.pack("<QQI", NO_LIMIT, NO_LIMIT ^ CHECK, 0), 8)
         assert honest.ask("gpu.alloc(825 << 20)")[0] == OUT_OF_MEMORY
         assert honest.ask("gpu.alloc(100 << 20)")[0] == 0
@@ -75,7 +75,7 @@ def test_a_member_that_does_everything_to_the_page_kills_nobody(sharing: Sharing
             assert honest.ask("gpu.alloc(1 << 30)")[0] == OUT_OF_MEMORY
             assert honest.ask("gpu.launch(10)") == 0
         os.pwrite(hostile.page, b"\xff" * SLOT_SIZE, HEADER_SIZE + SLOT_SIZE)
-    # It has left; the daemon puts right what it knows, and the members say what they use.
+    # It has left; the daemon repairs its own entries, and the members report their use.
     sharing.until_status(lambda status: len(status.clients) == 1)
     sharing.daemon().groups()
     assert honest.ask("gpu.alloc(1 << 20)")[0] == 0
@@ -93,7 +93,7 @@ def test_a_newcomer_waits_for_the_page_that_others_bring_back(sharing: Sharing) 
     sharing.start_daemon_again()
     with group.client() as newcomer:
         group.join(newcomer)
-        # Nothing comes, not even QUOTA: what the other uses would not count.
+        # Nothing comes, not even QUOTA: the use of the other member would not count.
         newcomer.sock.settimeout(0.5)
         with pytest.raises(TimeoutError):
             newcomer.sock.recv(1)

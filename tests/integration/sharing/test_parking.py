@@ -1,4 +1,4 @@
-"""Programs that are parked: their memory leaves the GPU, and they find it again as it was."""
+"""Parked programs: their memory leaves the GPU, and they find it unchanged later."""
 
 import json
 import time
@@ -24,7 +24,7 @@ from .conftest import Sharing
 Share = Callable[..., Sharing]
 MIB = 1 << 20
 GIB = 1 << 30
-# What guests write into their memory, and find there again.
+# The pattern that guests write into their memory, and check later.
 WORDS = "bytes(range(256)) * 4096"
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
@@ -36,20 +36,20 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def nvshare(sharing: Sharing, *arguments: str) -> Result:
-    """What a verb says."""
+    """The output of a verb."""
     folder = str(sharing.daemon().path.parent)
     runner = CliRunner(env={"NVSHARE_SOCKET_DIR": folder, "COLUMNS": "200"})
     return runner.invoke(cli, arguments, prog_name="nvshare", catch_exceptions=False)
 
 
 def client(status: NodeStatus, pid: int) -> ClientStatus:
-    """What the daemon knows of a program."""
+    """The daemon's status of a program."""
     (found,) = (one for one in status.clients if one.pid == pid)
     return found
 
 
 def is_away(pid: int, why: str) -> Callable[[NodeStatus], bool]:
-    """Whether a program is parked, and all that can move has left."""
+    """Whether a program is parked, and all memory that can move has left."""
 
     def look(status: NodeStatus) -> bool:
         one = client(status, pid)
@@ -85,7 +85,7 @@ def fill(guest: Guest, size: int) -> int:
 
 
 def is_whole(guest: Guest, pointer: int, size: int) -> bool:
-    """Whether all of it is as it was written."""
+    """Whether all of it is unchanged."""
     copy = f"gpu.cuda.cuMemcpyDtoH_v2(b, gpu.word(p), gpu.word({MIB}))"
     look = f"(lambda b, p: {copy} == 0 and b.raw == {WORDS})"
     buffer = f"__import__('ctypes').create_string_buffer({MIB})"
@@ -115,7 +115,7 @@ def test_an_idle_program_of_12_gb_leaves_the_gpu_and_comes_back(
     assert (one.state, one.parked, one.swapped_out) == ("running", None, 0)
     account = sharing.account(pid)
     assert account.resident_bytes + account.plain_bytes >= 12 * GIB
-    # And leaves again, as often as it rests.
+    # It leaves again, whenever the program rests.
     sharing.until_status(is_away(pid, "idle"))
     assert guest.end() == ""
 

@@ -1,4 +1,4 @@
-"""What cannot leave the GPU is shown with the reason."""
+"""Memory that cannot leave the GPU is shown with the reason."""
 
 import sys
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def test_reasons(share: Callable[..., Sharing]) -> None:
     assert guest.ask(f"gpu.export_handle({handle})") == 0
     expected["exported"] = 2
     sharing.until_status(lambda status: pinned(status) == expected)
-    # The next daemon hears of it, too.
+    # The next daemon is told, too.
     sharing.kill_daemon()
     sharing.start_daemon_again()
     sharing.until_status(lambda status: pinned(status) == expected)
@@ -56,7 +56,7 @@ def test_in_the_other_way(share: Callable[..., Sharing]) -> None:
     sharing.until_status(lambda status: pinned(status) == {"handles": 2})
 
 
-# Launches a graph with 32 MiB of its own, after each line, beside 140 MiB; tells what came of it.
+# Launches a graph with 32 MiB of its own, after each line, beside 140 MiB; prints the result.
 GRAPH = """
 import sys
 from cuda.bindings import driver
@@ -105,9 +105,9 @@ def test_memory_of_graphs_is_counted_and_stays(
     assert launch() == "True\n"
     status = sharing.until_status(lambda status: pinned(status) == {"graphs": 32})
     assert (status.clients[0].pinned, status.clients[0].allocated) == (32 * MIB, 172 * MIB)
-    # NVML counts it too, and it may have been taken for a part of the context at first.
+    # NVML counts it too, and the daemon may have taken it for a part of the context at first.
     sharing.until_status(lambda status: status.clients[0].context < 16 * MIB)
-    # Another one needs room. The next launch needs that of the graph, and finds it.
+    # Another program needs room. The next launch needs that of the graph, and finds it.
     other = sharing.guest(wishes)
     assert other.ask("gpu.init() or gpu.launch()") == 0
     assert other.ask(f"gpu.alloc({140 * MIB})")[0] == 0

@@ -1,4 +1,4 @@
-"""Somebody else listens where a program looks for the daemon: it is not talked to."""
+"""An impostor listens where a program looks for the daemon: programs do not talk to it."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from .several import Machine, machine_for_all
 pytestmark = pytest.mark.needs("root")
 
 LIBRARY = str(files("nvshare") / "lib" / "libnvshare.so")
-# Listens in a folder of its own, or of somebody else, and says whether anybody has said a word.
+# Listens in its own folder, or in that of another user, and prints how many bytes it was sent.
 POSE = """
 import os, pathlib, select, socket, sys
 os.umask(0)
@@ -45,13 +45,13 @@ print(heard)
 
 
 class Poser:
-    """Somebody who listens in a folder."""
+    """A process that listens in a folder."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
     def heard(self) -> int:
-        """End it; return how many bytes were said to it."""
+        """End it; return how many bytes were sent to it."""
         return int(self._process.communicate("\n", timeout=20)[0])
 
 
@@ -99,7 +99,7 @@ def test_who_poses_is_not_talked_to(machine: Machine) -> None:
         code, _, errors = run(machine, folder, NVSHARE_REQUIRE="1")
         assert code != 0
         assert "it may not use the GPU" in errors
-        # Commands do not believe it either.
+        # Commands do not trust it either.
         status = machine.start(ALICE, "status", NVSHARE_SOCKET_DIR=str(folder))
         assert "is not believed to be a daemon of yours" in status.communicate(timeout=60)[1]
         assert poser.heard() == 0
@@ -108,7 +108,7 @@ def test_who_poses_is_not_talked_to(machine: Machine) -> None:
 def test_who_has_got_into_a_folder_of_ours_is_not_talked_to(machine: Machine) -> None:
     folder = machine.node.folder / f"nvshare-{ALICE}"
     with posing(machine, BOB, folder) as poser:
-        # Whatever the files say: the kernel says who listens.
+        # The owner of the files does not matter: the kernel knows which user listens.
         for path in (folder, *folder.iterdir()):
             os.chown(path, ALICE, ALICE)
         code, _, errors = run(machine, folder)

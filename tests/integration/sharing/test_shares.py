@@ -1,7 +1,7 @@
-"""Programs with a share of a GPU's time get that, as the GPU itself counts it.
+"""Programs with a share of a GPU's time get that share, as the GPU itself counts it.
 
-That nobody gets more is asserted at every look, and holds however slow the machine is. That it gets
-about as much holds on a machine that is not too busy, and so is waited for.
+Every sample asserts that no program gets more, which holds however slow the machine is. The lower
+bound holds only on a machine that is not too busy, and so the test waits for it.
 """
 
 import os
@@ -25,23 +25,23 @@ pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
 SECOND = 1_000_000_000
-# What may be to a program's credit: the window of a share, while programs take turns at the GPU.
+# The largest credit of a program: the window of a share, while programs take turns at the GPU.
 WINDOW_NS = SECOND // 5
 KERNEL_NS = 5_000_000
-# Who has less than this part of its share for long is held back by more than a busy machine.
+# If a program has less than this part of its share for long, a busy machine is not the only cause.
 ENOUGH = 0.8
 
 
 @pytest.fixture(autouse=True)
 def ahead() -> Iterator[None]:
-    """Nobody is to be late because of others on this machine, where the user may say so."""
+    """Run ahead of other processes on this machine, where the user is allowed to do that."""
     with ahead_of_others(2):
         yield
 
 
 @pytest.fixture
 def soon(tmp_path: Path) -> dict[str, str]:
-    """Settings with which those who compute all the time are known soon."""
+    """Settings with which the daemon soon knows the programs that compute all the time."""
     config = tmp_path / "config.toml"
     config.write_text("[gpu]\nslice_seconds = 0.2\n")
     return {"NVSHARE_CONFIG": str(config)}
@@ -49,11 +49,11 @@ def soon(tmp_path: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Program:
-    """A program that computes all the time, if nothing else is said."""
+    """A program that computes all the time, unless its options say otherwise."""
 
     process: "subprocess.Popen[str]"
     percent: int
-    # The longest of its calls. The last one may go beyond what there is to use.
+    # The longest of its calls. The last one may exceed the remaining share.
     call_ns: int
 
     @property
@@ -89,7 +89,7 @@ def status_of(sharing: Sharing, program: Program) -> ClientStatus:
 
 
 def used(before: Report, after: Report, program: Program) -> int:
-    """GPU time between two looks, of which nobody has more than it may."""
+    """The program's GPU time between two samples, which must be within its share."""
     took = computed(after, program) - computed(before, program)
     passed = after.clock_ns - before.clock_ns + WINDOW_NS
     assert took <= passed * program.percent / 100 + program.call_ns, program
@@ -97,7 +97,7 @@ def used(before: Report, after: Report, program: Program) -> int:
 
 
 def keep_to_their_shares(sharing: Sharing, *programs: Program, seconds: float = 1.5) -> None:
-    """Look until there was a while in which each had its share; and none ever has more."""
+    """Sample until each has had its share for a while; none may ever have more."""
     first = before = sharing.until_report(lambda r: all(computed(r, p) for p in programs))
 
     def have_enough(report: Report) -> bool:
@@ -122,7 +122,7 @@ def test_alone_a_program_gets_its_share_however_it_launches(share: Share) -> Non
         start(sharing, 60, *graph, "graph", gpu=2, call_ns=4 * KERNEL_NS),
         # It would fail if anything but its kernels went into the graph.
         start(sharing, 50, *graph, "capture", gpu=3, call_ns=4 * KERNEL_NS),
-        # Nothing is known of its first kernel when there would be time for the second.
+        # When the second kernel could begin, the duration of the first is not known yet.
         start(sharing, 50, "--kernel", "0.5", gpu=4, call_ns=SECOND // 2),
     ]
     modest = start(sharing, 50, "--style", "sync", "--burst", "1", "--rest", "0.02", gpu=5)
@@ -151,7 +151,7 @@ def test_beside_one_that_rests_now_and_then_a_program_gets_its_share(share: Shar
         if (passed := report.clock_ns - before.clock_ns) < 2 * SECOND:
             return False
         begin, before = before, report
-        # What it would have if it were billed for the other's time is three quarters.
+        # Three quarters is its part if it were billed for the other's time.
         return 0.9 <= used(begin, report, program) / (0.3 * passed) <= 1.1
 
     sharing.until_report(has_enough)

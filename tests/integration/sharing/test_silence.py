@@ -1,4 +1,4 @@
-"""A daemon that is there and does not answer: nobody waits for it for ever, and all come back."""
+"""A daemon that does not answer: no program waits for it for ever, and all come back."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ def test_who_waits_goes_on_and_comes_back(sharing: Sharing) -> None:
         newcomer.ask("gpu.start('gpu.init() or gpu.launch(10)')")
         assert waiter.ask("gpu.done(0, 20)")
         assert SILENCE / 2 < time.monotonic() - began < 10 * SILENCE
-        # Somebody whom it has never known does not wait longer.
+        # A new program does not wait longer either.
         assert newcomer.ask("gpu.done(0, 20)")
         assert time.monotonic() - began < 10 * SILENCE
         assert waiter.ask("gpu.launch(10)") == 0

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timed
 
 Share = Callable[..., Sharing]
 MIB = 1 << 20
-# Four arrays of 28000 x 28000 floats, and what of a T4 is left for the other program.
+# Four arrays of 28000 x 28000 floats, and the rest of a T4 for the other program.
 NEED = 4 * 2992 * MIB
 QUIET_NS = 1_000_000_000
 
@@ -82,8 +82,8 @@ def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share, way: str) -> No
     status = sharing.daemon().status()
     room = status.devices[0].usable - sum(client.context for client in status.clients)
     assert all(change.faults == 0 for change in seen)
-    # On a busy machine a turn may be over before its memory is there, and what comes in may be held
-    # up. `nvshare bench` looks at the time; here one change has to show how it is meant.
+    # On a busy machine a turn may be over before its memory is there, and moves in may be delayed.
+    # `nvshare bench` measures the time; here one correct change is enough.
     best = min(seen, key=lambda change: change.lag_bytes)
     assert best.out_bytes == pytest.approx(2 * NEED - room, rel=0.05)
     assert best.in_bytes == best.out_bytes
@@ -93,12 +93,12 @@ def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share, way: str) -> No
     compare_with_status(sharing)
     for program in programs:
         program.terminate()
-    # Nothing that a program would have to be told.
+    # No warnings.
     assert [program.communicate()[1] for program in programs] == ["", ""]
 
 
 def compare_with_status(sharing: Sharing) -> None:
-    """What the daemon says has moved is what the GPU itself has counted, between two changes."""
+    """The daemon's count of moved bytes equals that of the GPU, between two changes."""
 
     def agree(status: NodeStatus) -> bool:
         gpu, totals = read_report(sharing.node.folder).gpus[0], status.devices[0].totals

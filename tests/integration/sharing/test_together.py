@@ -19,15 +19,15 @@ MakeNode = Callable[..., Node]
 UNDER_NVSHARE = (sys.executable, "-m", "nvshare", "run", "--")
 FOUR = (0, 0, 0, 0)
 
-# A busy machine holds up one program or another now and then; nvshare would do it every time.
+# A busy machine delays a program now and then; nvshare would delay it in every attempt.
 ATTEMPTS = 3
 
 
 def lose_nothing(without: list[float], shared: list[float]) -> bool:
-    """Whether four programs get on as they do without nvshare, and none of them at another's cost.
+    """Whether four programs progress as without nvshare, and none of them at another's cost.
 
-    Together not slower at all, since their short turns spare the GPU its own switching; each only
-    roughly, since one may have had a turn more than another in the time that was looked at.
+    Together they must not be slower at all, since their slices spare the GPU its own switching. For
+    each the bound is rough, since one may have had a turn more than another in the measured time.
     """
     part = sum(without) / len(FOUR)
     return sum(shared) >= sum(without) and min(shared) >= 0.7 * part

@@ -1,4 +1,4 @@
-"""`nvshare top` in a terminal, before a real daemon with real programs."""
+"""`nvshare top` in a terminal, with a real daemon and real programs."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What a live daemon records of two real programs that do not fit together."""
+"""A live daemon's trace of two real programs that do not fit together."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_two_that_take_turns(
     monkeypatch.setenv("NVSHARE_SOCKET_DIR", str(sharing.daemon().path.parent))
     files = {suffix: tmp_path / f"t.{suffix}" for suffix in ("json", "svg")}
     command = ["trace", "--seconds", str(SECONDS), "--json", "-o"]
-    # Both at the same time: they are told the same, whoever else listens.
+    # Both at the same time: every listener gets the same trace.
     other = threading.Thread(target=lambda: CliRunner().invoke(cli, [*command, str(files["svg"])]))
     other.start()
     result = CliRunner().invoke(cli, [*command, str(files["json"])])
@@ -73,7 +73,7 @@ def test_two_that_take_turns(
     }
     turns = {pid: slices_of(trace, name, "turn") for pid, name in names.items()}
     first, second = pids
-    # One at a time, and they change all along: but for a move, somebody always has a turn.
+    # Only one has a turn, and turns change all along: except for moves, one always has a turn.
     for mine in turns[first]:
         for theirs in turns[second]:
             assert mine[1] <= theirs[0] or theirs[1] <= mine[0]
@@ -125,7 +125,7 @@ def test_who_is_held_back_and_who_comes_and_goes_meanwhile(share: Share) -> None
     whole = lives[held]
     assert whole.bounds == (recording.begin, recording.end)
     assert whole.seconds("held_back") > 0.5 * recording.seconds
-    # What the other had is free again.
+    # The other's memory is free again.
     (gpu,) = recording.gpus
     levels = sorted(recording.levels[gpu.uuid], key=lambda level: level.at)
     assert max(level.on_gpu for level in levels) > 2 * GIB > levels[-1].on_gpu > GIB

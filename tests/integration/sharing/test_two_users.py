@@ -1,4 +1,4 @@
-"""Two users on one GPU, each with `nvshare run`: one daemon, whoever has started it."""
+"""Two users on one GPU, each with `nvshare run`: one daemon, no matter which user started it."""
 
 import grp
 import json
@@ -78,7 +78,7 @@ def test_the_daemon_of_the_machine_is_for_a_group(machine: Machine) -> None:
     assert other.returncode == 1
     assert "it is for the group users" in said
     assert f"sudo usermod -aG users {BOB}" in said
-    # Looking is for everybody.
+    # Every user may read the status.
     status = machine.start(BOB, "status")
     out, said = status.communicate(timeout=60)
     assert (status.returncode, said) == (0, "")

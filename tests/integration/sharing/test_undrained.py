@@ -1,6 +1,6 @@
-"""Programs whose work waits for their own next calls: they end, and nobody beside them loses much.
+"""Programs whose work waits for their own next calls: they end, and others lose little.
 
-Everything runs at the speed of the clock on the wall: patience is real, and so is a second lost.
+Everything runs at speed 1: patience is real, and so is a lost second.
 """
 
 import json
@@ -31,7 +31,7 @@ MOST_LOST = 2.0
 
 
 class Actor:
-    """One of the programs, and what it says."""
+    """One of the programs, and its output."""
 
     def __init__(self, sharing: Sharing, *words: object, wishes: Wishes | None = None) -> None:
         command = [sys.executable, str(PROGRAM), *map(str, words)]
@@ -44,7 +44,7 @@ class Actor:
         return self
 
     def end(self, seconds: float = 60) -> tuple[dict[str, Any], list[str]]:
-        """Wait for its end; return what it has found out, and what nvshare has told it."""
+        """Wait for its end; return its results, and the messages of nvshare."""
         output, errors = self.process.communicate(timeout=seconds)
         assert self.process.returncode == 0, errors
         return json.loads(output.splitlines()[-1]), errors.splitlines()
@@ -69,7 +69,7 @@ class Watch:
             time.sleep(0.01)
 
     def lost(self) -> float:
-        """Seconds in which the GPU did nothing for it, from when it came to it to its last work."""
+        """Seconds in which the GPU did nothing for it, from its appearance to its last work."""
         self._thread.join()
         last_work = self.seen[-1][1]
         gaps, since = 0, self.seen[0][0]
@@ -91,7 +91,7 @@ def told(errors: list[str]) -> list[str]:
 
 
 def check(ended: tuple[dict[str, Any], list[str]]) -> list[str]:
-    """It has computed what it should; return what it was told."""
+    """Check its results; return the messages of nvshare."""
     found, errors = ended
     assert found["right"]
     assert found["wrong"] == 0
@@ -124,16 +124,16 @@ def test_beside_a_neighbour_that_does_not_fit(share: Share, kind: str, allocatio
     tangled = Actor(sharing, kind, LARGE, 5, wishes=wishes).until_begun()
     neighbour = Actor(sharing, "kernels", LARGE, 2, wishes=wishes)
     if kind != "function":
-        # A function may have ended before anybody looks.
+        # A function may have ended before the status can show it.
         sharing.until_status(lambda _: client_of(sharing, tangled).cannot_drain)
     ended, other = tangled.end(), neighbour.end()
     assert len(check(ended)) == 1
     assert check(other) == []
     found, beside = ended[0], other[0]
-    # It was held up for moments only, although somebody waited.
+    # It was held up for moments only, although another program waited.
     if kind != "function":
         assert found["ended"] - found["began"] < 5 + MOST_LOST
-    # And whoever waited for its memory has had that as soon as it could be had.
+    # A program that waited for its memory has had that as soon as possible.
     assert beside["began"] - found["ended"] < MOST_LOST
 
 
@@ -159,5 +159,5 @@ def test_long_kernels_alone_end_a_turn_as_ever(share: Share) -> None:
     ended, other = long.end(), neighbour.end()
     assert check(ended) == []
     assert check(other) == []
-    # What is left of a kernel, and the next one if that was let in before the turn ended.
+    # The rest of a kernel, and the next one if that passed the gate before the turn ended.
     assert other[0]["began"] - began < 2 * 3 + MOST_LOST

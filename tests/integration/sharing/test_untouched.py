@@ -1,4 +1,4 @@
-"""Memory that a program allocates and never uses: nobody moves it, and it makes nobody page."""
+"""Memory that a program allocates and never uses: it is never moved, and causes no paging."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def test_the_half_that_is_never_used_never_crosses_the_bus(share: Share) -> None
         use(half, used)
         use(whole, other)
     account = sharing.account(half.process.pid)
-    # It has been away, and came back: with what it uses, and with nothing else.
+    # It has been away, and came back: only with the memory that it uses.
     assert account.in_bytes > 0
     assert max(account.in_bytes, account.out_bytes) <= 4 * 6000 * MIB
     assert account.resident_bytes <= 6000 * MIB

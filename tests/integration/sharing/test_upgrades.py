@@ -1,4 +1,4 @@
-"""Programs with a library of an earlier day, under the daemon of today, and the other way round."""
+"""Programs with a library of an earlier version under the present daemon, and vice versa."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ GIB = 1 << 30
 
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What makes the library of a program talk as it did then."""
+    """The variables that make a program's library talk like the earlier version."""
     return earlier_library(tmp_path_factory.mktemp("earlier"))
 
 

@@ -1,4 +1,4 @@
-"""`nvshare why` names what really holds real programs up, in situations that are staged."""
+"""`nvshare why` names the real causes of waiting, for real programs in staged situations."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ Share = Callable[..., Sharing]
 GIB = 1 << 30
 KERNELS = ("--kernel", "0.005")
 LARGE = (*KERNELS, "--memory", str(11 * GIB))
-# What programs do when they begin is not what is staged.
+# The start-up of programs is not part of the staged situation.
 AFTER_START = 8.0
 
 

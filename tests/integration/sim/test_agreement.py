@@ -1,7 +1,7 @@
-"""The simulator against the emulated GPU, where nobody schedules: within 5 %.
+"""The simulator against the emulated GPU, without scheduling: within 5 %.
 
-Programs start one after the other on a real machine, and a busy machine makes them late, which at
-high speeds shows. So a run that was disturbed is tried again.
+Programs start one after the other on a real machine, and a busy machine makes them late, which
+shows at high speeds. So a disturbed run is repeated.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def emulated(node: Node, programs: Programs) -> list[float]:
         pytest.param(((ADD, 20),) * 2, 100, id="two that do not fit"),
         pytest.param(((ADD, 15),) * 3, 100, id="three that do not fit"),
         pytest.param(((ADD, 100), (SMALL, 10000)), 100, id="a large and a small one"),
-        # Sleepers are late by the machine's own lateness, times the speed.
+        # Sleepers are late by the machine's own delay, times the speed.
         pytest.param(((IDLE, 200),) * 3, 5, id="three that rest"),
     ],
 )

@@ -1,7 +1,7 @@
-"""The simulator against the emulated GPU with everything that is real: within 5 %.
+"""The simulator against real processes and a real daemon on the emulated GPU: within 5 %.
 
-Alone and unscheduled they are compared in tests/integration/sim. A run that a busy machine has
-disturbed is tried again.
+Programs alone and without scheduling are compared in tests/integration/sim. A run that a busy
+machine has disturbed is repeated.
 """
 
 from typing import Any

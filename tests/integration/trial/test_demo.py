@@ -1,4 +1,4 @@
-"""nvshare demo where nobody watches: plain lines, and the table."""
+"""nvshare demo without a terminal: plain lines, and the table."""
 
 import re
 

@@ -38,7 +38,7 @@ def played(*arguments: str) -> dict[str, Any]:
 
 
 def test_turns_change_often_and_nobody_is_locked_up() -> None:
-    # Whose memory was changed fails, and so does the measurement.
+    # A rank whose memory was changed fails, and so does the measurement.
     (line,) = measure(changes=60)
     assert line["turn_changes"] >= 60
     assert line["interlocks"] == 0
@@ -51,7 +51,7 @@ def test_ranks_of_a_scenario_share_gpus_that_one_of_them_fills(tmp_path: Path) -
     assert [client["index"] for client in line["clients"]] == [0, 1, 0, 1]
     assert line["turn_changes"] >= 4
     assert line["moved_out"] > 0
-    # On a machine that has other things to do as well. Locked up once, it would be 4 and more.
+    # On a machine with other work as well. After one interlock it would be 4 and more.
     assert line["ratio"] < 2.0
 
 

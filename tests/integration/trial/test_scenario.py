@@ -20,7 +20,7 @@ KEYS = [
 ]
 MIB = 1 << 20
 
-# Two that do not fit together; and one that comes later, grows, shrinks, rests, and rides along.
+# Two that do not fit together; and one that comes later, grows, shrinks, rests, and runs along.
 TWO_AND_ONE = """
 name = "two-and-one"
 gpus = "tiny"
@@ -70,13 +70,13 @@ def test_it_happens_as_the_file_says(file: str) -> None:
     assert line["warnings"] == []
     assert [client["program"] for client in line["clients"]] == ["large-1", "large-2", "small"]
     one, other, small = (client["duration_seconds"] for client in line["clients"])
-    # 250 kernels of 20 ms and a second of startup; whoever is second waits for the other's turn.
+    # 250 kernels of 20 ms and a second of startup; the second program waits for the first's turn.
     assert line["baseline_seconds"] == pytest.approx(6.1, abs=1.0)
     assert line["ideal_seconds"] == pytest.approx(12.3 + 0.31, abs=0.3)
     assert line["makespan_seconds"] == max(one, other, small + 3.0)
     assert 7.5 < min(one, other) < max(one, other) < 25
     assert line["mean_seconds"] == pytest.approx((one + other + small) / 3, abs=0.01)
-    # Turns of 2 s among 10 s of work, and who rests gives up its own before that. Of 300 MiB,
+    # Turns of 2 s among 10 s of work, and a resting program gives up its turn earlier. Of 300 MiB,
     # about 80 do not fit, and come and go.
     assert 3 <= line["turn_changes"] <= 30
     changes = line["moved_out"] / (80 * MIB)

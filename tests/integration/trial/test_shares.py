@@ -1,4 +1,4 @@
-"""The way from a case of `nvshare bench shares` to what the emulated GPU has counted."""
+"""From a case of `nvshare bench shares` to the counts of the emulated GPU."""
 
 import pytest
 

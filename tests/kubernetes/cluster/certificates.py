@@ -14,7 +14,7 @@ class Pair:
 
 
 class Authority:
-    """Signs whom it is asked to."""
+    """Signs any requested subject."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

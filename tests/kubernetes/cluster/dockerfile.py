@@ -1,7 +1,7 @@
 """Builds the image of a Dockerfile without Docker, as far as ours needs it.
 
 The instructions are carried out one by one in a root folder; the base image is Debian's packages.
-What is unknown here is an error, so that the Dockerfile cannot say what nobody has tried.
+Unknown instructions are errors, so that every step of the Dockerfile has been tried.
 """
 
 import json
@@ -35,7 +35,7 @@ class Built:
     environment: dict[str, str] = field(default_factory=dict)
     user: str = ""
     command: list[str] = field(default_factory=list)
-    # Arguments as nobody gives any: they have their defaults.
+    # Build arguments with their defaults: none are given.
     arguments: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ def parse(text: str) -> list[Stage]:
 
 
 def build(dockerfile: Path, context: Path, scratch: Path) -> Built:
-    """Carry a Dockerfile out; return what its last stage has become."""
+    """Carry out a Dockerfile; return its last stage."""
     done: dict[str, Built] = {}
     for stage in parse(dockerfile.read_text()):
         done[stage.name] = last = Built(scratch / stage.name)
@@ -120,7 +120,7 @@ def _copy(text: str, built: Built, context: Path, done: dict[str, Built]) -> Non
         shutil.copy(found, place)
 
 
-# What a step needs of this machine: names, and certificates, for what comes over the network.
+# Files of this machine that a step needs for downloads: names, and certificates.
 _BORROWED = {
     "/etc/resolv.conf": "etc/resolv.conf",
     "/etc/ssl/certs/ca-certificates.crt": "run/certificates.crt",
@@ -132,7 +132,7 @@ def _run(text: str, built: Built) -> None:
     script = ["set -e", "mount -t proc proc $ROOT/proc"]
     for source, name in _BORROWED.items():
         (built.root / name).touch()
-        # Whatever the step writes there must not get out.
+        # Writes of the step must not get out.
         script.append(f"mount --bind {source} $ROOT/{name}")
         script.append(f"mount -o remount,bind,ro $ROOT/{name}")
     script.append('exec chroot $ROOT /bin/sh -c "$STEP"')

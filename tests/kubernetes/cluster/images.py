@@ -20,7 +20,7 @@ _PROGRAMS = Path(__file__).parents[1] / "programs"
 _DOCKERFILE = _ROOT / "deploy" / "docker" / "Dockerfile"
 
 NVSHARE = f"docker.io/library/nvshare:{nvshare.__version__}"
-# Programs of somebody else: Debian, our driver-API workload, and one that watches its limit.
+# A user's programs: Debian, our driver-API workload, and one that watches its limit.
 WORKLOAD = "docker.io/library/workload:1"
 MUSL = "docker.io/library/musl:1"
 PAUSE = "docker.io/library/pause:1"
@@ -32,7 +32,7 @@ def all_archives() -> list[Path]:
 
 
 def _nvshare() -> Path:
-    """Build the wheel, and from it what the Dockerfile says."""
+    """Build the wheel, and from it the image of the Dockerfile."""
     with tempfile.TemporaryDirectory() as scratch:
         dist = Path(scratch) / "dist"
         subprocess.run(
@@ -52,7 +52,7 @@ def _nvshare() -> Path:
 
 
 def _contents(wheel: Path) -> Iterator[str]:
-    """What is in a wheel, without the times at which it was put there."""
+    """The contents of a wheel, without timestamps."""
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             yield f"{entry.filename} {entry.CRC} {entry.file_size}"

@@ -1,6 +1,6 @@
-"""The first process of the namespaces that a cluster lives in. Starts pytest, and buries orphans.
+"""The first process of the namespaces that a cluster lives in. Starts pytest, and reaps orphans.
 
-When it ends, the kernel ends whatever is left in them, and unmounts everything.
+When it ends, the kernel ends all remaining processes in them, and unmounts everything.
 """
 
 import os
@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What of the machine a node would fill. Nothing of it is seen outside.
+# Folders that a node would fill. Their contents are not seen outside.
 _FRESH = ("/run", "/var/lib", "/var/log")
-# What kubelet would set for the whole machine. It may believe that it has.
+# Settings that kubelet would change for the whole machine. Here its changes have no effect outside.
 _SYSCTLS = ("kernel/panic", "kernel/panic_on_oops", "vm/overcommit_memory", "vm/panic_on_oom")
 
 

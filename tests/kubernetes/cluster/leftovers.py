@@ -1,4 +1,4 @@
-"""What a kubelet leaves of itself on a machine, its cgroups; and whether anything else is left."""
+"""Removes the cgroups that a kubelet leaves on a machine, and checks that nothing else is left."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ _PROGRAMS = {"containerd", "containerd-shim", "kubelet", "etcd", "kube-apiserver
 
 
 class Leftovers:
-    """Looks before a cluster starts, and clears away after it."""
+    """Records the state before a cluster starts, and cleans up after it."""
 
     def __init__(self) -> None:
         self._mounts = _mounts()
@@ -21,7 +21,7 @@ class Leftovers:
             _make_cgroup(hierarchy / CGROUP)
 
     def clear(self) -> int:
-        """Clear away; return 1 and say so if something is left all the same."""
+        """Clean up; return 1 and say so if something is left all the same."""
         _remove_cgroups()
         left = [f"mounted: {mount}" for mount in _mounts() - self._mounts]
         left += [f"running: {process}" for process in _processes() - self._processes]

@@ -16,7 +16,7 @@ from .processes import Process, Processes, until
 
 NAME = "worker-1"
 # The node, the API server, and the service `kubernetes` that pods know it by, are all at the first
-# address of the services: so nobody has to forward anything, and there is no kube-proxy.
+# address of the services: so nothing has to be forwarded, and there is no kube-proxy.
 ADDRESS = "10.213.7.1"
 _SERVICES = "10.213.7.0/28"
 _BRIDGE = "nvshare0"
@@ -33,7 +33,7 @@ _USERS = {
 
 
 class Cluster:
-    """From start to end."""
+    """A cluster from start to end."""
 
     def __init__(self, binaries: Path, folder: Path) -> None:
         self._binaries = binaries
@@ -45,12 +45,12 @@ class Cluster:
 
     @property
     def kubeconfig(self) -> Path:
-        """What an administrator needs."""
+        """The kubeconfig of an administrator."""
         return self._folder / "admin.kubeconfig"
 
     @property
     def kubectl(self) -> Path:
-        """The program."""
+        """The path of kubectl."""
         return self._binaries / "kubectl"
 
     def start(self, images: list[Path]) -> None:
@@ -228,7 +228,7 @@ class Cluster:
             "makeIPTablesUtilChains": False,
             "resolvConf": "",
             "healthzBindAddress": "127.0.0.1",
-            # How soon everybody hears of GPUs that come and go.
+            # How soon the cluster learns of GPUs that come and go.
             "nodeStatusUpdateFrequency": "1s",
             "evictionHard": {"memory.available": "10Mi"},
             "imageGCHighThresholdPercent": 100,

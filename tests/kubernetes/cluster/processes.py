@@ -38,7 +38,7 @@ class Process:
         self.running = None
 
     def check(self) -> None:
-        """Complain if it has ended by itself; or start it again, as an init system would."""
+        """Raise if it has ended by itself; or start it again, as an init system would."""
         if self.running is None or self.running.poll() is None:
             return
         if self.restarts:
@@ -65,12 +65,12 @@ class Processes:
         return process
 
     def kill_all(self) -> None:
-        """End them, the last first. What they would still want to put in order is thrown away."""
+        """Kill them, the last first. They get no chance to clean up."""
         for process in reversed(self.by_name.values()):
             process.stop(signal.SIGKILL)
 
     def check(self) -> None:
-        """Complain if one has ended by itself."""
+        """Raise if one has ended by itself."""
         for process in self.by_name.values():
             process.check()
 
@@ -82,7 +82,7 @@ def until(
     seconds: float = 180.0,
     check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Ask until it is so."""
+    """Poll until the condition holds."""
     deadline = time.monotonic() + seconds
     while not is_so():
         check()

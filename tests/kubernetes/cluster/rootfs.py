@@ -7,7 +7,7 @@ from tools.cache import kept_last
 
 
 def debian() -> Path:
-    """Return what the image debian:slim has in it, near enough."""
+    """Return a root folder much like that of the image debian:slim."""
 
     def make(root: Path) -> None:
         run("debootstrap", "--variant=minbase", "bookworm", root)
@@ -48,12 +48,12 @@ def musl(program: Path) -> Path:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a root folder with all that belongs to it."""
+    """Copy a root folder with all its attributes."""
     run("cp", "--archive", "--reflink=auto", source, target)
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
-    """Run a command; what it says is shown if it fails."""
+    """Run a command; its output is shown if it fails."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]} failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -1,4 +1,4 @@
-/* Holds the namespaces of a pod: sleeps, buries whoever has no parent, and ends when told to. */
+/* Holds the namespaces of a pod: sleeps, reaps orphans, and ends on a signal. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

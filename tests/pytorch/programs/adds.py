@@ -1,6 +1,6 @@
 """Tiny additions, as fast as they can be launched.
 
-For every line on standard input, as many as it says; prints the processor time that they took.
+Each line on standard input is a number of additions; prints the processor time that they took.
 """
 
 import sys

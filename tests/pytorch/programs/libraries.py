@@ -1,6 +1,6 @@
-"""What needs libraries with a CUDA runtime built in: they do not start on emulated GPUs.
+"""Functions of libraries with a CUDA runtime built in: they do not start on emulated GPUs.
 
-A program is told so, and lives on.
+A program gets an error, and lives on.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""What programs do with torch.cuda, from end to end.
+"""A tour of torch.cuda, from end to end.
 
-Kernels are timed and not computed on an emulated GPU, so what is compared bit for bit was copied.
+Kernels are timed and not computed on an emulated GPU, so only copied data is compared bit for bit.
 """
 
 import threading
@@ -123,7 +123,7 @@ def graphs() -> None:
     with torch.cuda.graph(second, pool=graph.pool()):
         given + 1
     second.replay()
-    # Last of all: PyTorch's random numbers do not get over a capture that has failed.
+    # Last of all: PyTorch's random numbers do not recover from a failed capture.
     try:
         with torch.cuda.graph(torch.cuda.CUDAGraph()):
             torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-"""The driver API with exceptions instead of error codes, and what every program begins with."""
+"""The driver API with exceptions instead of error codes, and the first calls of every program."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ class DriverError(Exception):
 
 
 def ok(result: tuple[Any, ...]) -> Any:
-    """Return what a call returned beside its error code."""
+    """Return the results of a call without its error code."""
     code, *values = result
     if code != cu.CUresult.CUDA_SUCCESS:
         raise DriverError(code.name)

@@ -44,7 +44,7 @@ ok(cu.cuMemcpy(memory, source.ctypes.data, SIZE))
 ok(cu.cuMemcpy(back.ctypes.data, memory, SIZE))
 report("generic", back, source)
 
-# Pinned memory on a stream: the copies are in order although nobody waits between them.
+# Pinned memory on a stream: the copies are in order without a wait between them.
 address, there = pinned(SIZE)
 address_back, back = pinned(SIZE)
 there[:] = source[::-1]
@@ -141,7 +141,7 @@ ok(cu.cuMemcpy3DAsync(copy, stream))
 ok(cu.cuStreamSynchronize(stream))
 report("3D", back, box[3:5, 2:5, 32:48])
 
-# An array, whose layout is the GPU's own business.
+# An array, whose layout only the GPU knows.
 shape = cu.CUDA_ARRAY_DESCRIPTOR()
 shape.Width, shape.Height, shape.NumChannels = 128, 4, 1
 shape.Format = cu.CUarray_format.CU_AD_FORMAT_FLOAT

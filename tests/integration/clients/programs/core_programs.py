@@ -1,6 +1,6 @@
 """cuda.core: C++ compiled to PTX and to machine code, linked, and launched.
 
-Nothing here looks at what the kernels compute: an emulated GPU gives them time and no effect.
+Nothing here checks the results of kernels: on an emulated GPU they take time and have no effect.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the devices are: their names, attributes, identities."""
+"""The devices: their names, attributes, identities."""
 
 from checked import failure, ok
 from cuda.bindings import driver as cu

@@ -1,4 +1,4 @@
-"""Every error has a name and an explanation, and wrong arguments lead to them."""
+"""Every error has a name and an explanation, and wrong arguments cause the right ones."""
 
 import numpy as np
 from checked import begin, failure, ok

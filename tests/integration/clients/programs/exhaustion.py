@@ -1,4 +1,4 @@
-"""A GPU that is full says so, and is as good as new when memory comes back."""
+"""A full GPU refuses memory, and is as good as new when memory is freed."""
 
 import numpy as np
 from checked import begin, failure, ok
@@ -17,7 +17,7 @@ print("free is less than all:", 0 < free < whole)
 print("more than there is:", failure(cu.cuMemAlloc(total + MIB)))
 print("nothing at all:", failure(cu.cuMemAlloc(0)))
 
-# What an allocation takes is what is missing.
+# Free memory shrinks by the size of an allocation.
 memory = ok(cu.cuMemAlloc(CHUNK))
 print("taken:", (free - ok(cu.cuMemGetInfo())[0]) // MIB, "MiB")
 ok(cu.cuMemFree(memory))
@@ -31,7 +31,7 @@ for turn in (1, 2):
             break
         chunks.append(memory)
     print(f"full, time {turn}:", code.name, total // 2 < len(chunks) * CHUNK <= total)
-    # Work goes on in what there is.
+    # Work goes on in the memory that there is.
     kernels.launch("fill_u32", chunks[-1], 1, CHUNK // 4)
     ok(cu.cuMemsetD8(out, 0, 8))
     kernels.launch("sum_u32", chunks[-1], out, CHUNK // 4)

@@ -69,7 +69,7 @@ print("update with another shape:", code.name)
 print("still the old one:", run(executable))
 ok(cu.cuGraphDestroy(small))
 
-# What cannot be recorded spoils the recording.
+# A call that cannot be recorded invalidates the recording.
 ok(cu.cuStreamBeginCapture(stream, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL))
 kernels.launch("fill_u32", x, 1, COUNT, stream=stream)
 print("synchronising while recording:", failure(cu.cuStreamSynchronize(stream)))

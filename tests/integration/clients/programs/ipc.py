@@ -1,4 +1,4 @@
-"""Memory that two processes have in common."""
+"""Memory that two processes share."""
 
 import ctypes
 import subprocess
@@ -14,7 +14,7 @@ HANDLE_SIZE = 64
 
 
 def child() -> None:
-    """Check what the parent left, and leave a pattern behind."""
+    """Check the parent's bytes, and write a pattern."""
     begin()
     kernels = Kernels()
     handle = cu.CUipcMemHandle()

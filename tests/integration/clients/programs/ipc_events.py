@@ -1,4 +1,4 @@
-"""Events that two processes have in common."""
+"""Events that two processes share."""
 
 import ctypes
 import subprocess
@@ -51,7 +51,7 @@ def parent() -> None:
     )
     assert other.stdin
     assert other.stdout
-    # The event has to wait for a word that is set when the child has looked at it.
+    # The event waits for a word that is set when the child has checked the event.
     word = ctypes.c_uint32.from_address(ok(cu.cuMemHostAlloc(4, 2)))
     word.value = 0
     stream = ok(cu.cuStreamCreate(1))

@@ -34,7 +34,7 @@ ok(cu.cuMemsetD8(out, 0, 8))
 kernels.launch("sum_u32", x, out, COUNT)
 print("sum:", number(out), number(out) == int(integers.sum(dtype=np.uint64)))
 
-# Fifty turns of adding on one stream, with nobody waiting in between.
+# Fifty additions on one stream, without a wait in between.
 stream = ok(cu.cuStreamCreate(cu.CUstream_flags.CU_STREAM_NON_BLOCKING))
 kernels.launch("fill_f32", x, 1.0, COUNT, stream=stream)
 kernels.launch("fill_f32", z, 0.0, COUNT, stream=stream)
@@ -55,7 +55,7 @@ ok(cu.cuMemsetD8(int(x) + 8 * 77, 0, 8))
 kernels.launch("count_mismatches_u64", x, COUNT, 42, out)
 print("after damage:", number(out))
 
-# Managed memory works as any other does.
+# Managed memory works like any other.
 managed = ok(cu.cuMemAllocManaged(COUNT * 8, 1))
 kernels.launch("pattern_u64", managed, COUNT, 7)
 ok(cu.cuMemsetD8(out, 0, 8))

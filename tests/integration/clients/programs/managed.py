@@ -54,7 +54,7 @@ ok(cu.cuStreamSynchronize(stream))
 print("last prefetch went to:", told(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))
 print("after a prefetch to the host:", np.array_equal(view, expected))
 
-# The form before CUDA 13, which the bindings have no more: libraries still use it.
+# The form before CUDA 13, which the bindings no longer have: libraries still use it.
 old_prefetch = ctypes.CDLL("libcuda.so.1").cuMemPrefetchAsync
 old_prefetch.argtypes = [ctypes.c_uint64, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
 for number in (0, -1):
@@ -100,7 +100,7 @@ plain = ok(cu.cuMemAlloc(MIB))
 print("beyond the end:", failure(cu.cuMemPrefetchAsync(memory, SIZE + 64 * MIB, GPU, 0, stream)))
 print("contents at last:", np.array_equal(view, expected))
 
-# Copies see it as they see any memory.
+# Copies treat it like any memory.
 back = np.zeros(MIB // 4, dtype=np.uint32)
 ok(cu.cuMemcpyDtoD(plain, int(memory) + MIB, MIB))
 ok(cu.cuMemcpyDtoH(back, plain, MIB))

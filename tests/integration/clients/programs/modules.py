@@ -1,6 +1,6 @@
-"""Modules and libraries from a program's own PTX: what the driver tells about its kernels.
+"""Modules and libraries from a program's own PTX, and the driver's answers about its kernels.
 
-Nothing here looks at what the kernels compute: an emulated GPU gives them time and no effect.
+Nothing here checks the results of kernels: on an emulated GPU they take time and have no effect.
 """
 
 import ctypes

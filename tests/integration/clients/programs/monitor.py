@@ -1,4 +1,4 @@
-"""nvidia-ml-py lists who computes where: GPU, process, MiB."""
+"""nvidia-ml-py lists the processes on GPUs: GPU, process, MiB."""
 
 import pynvml
 

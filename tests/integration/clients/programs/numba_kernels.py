@@ -1,6 +1,6 @@
 """numba-cuda: kernels compiled from Python are launched, in order, and timed.
 
-Nothing here looks at what they compute: an emulated GPU gives them time and no effect.
+Nothing here checks their results: on an emulated GPU they take time and have no effect.
 """
 
 import warnings
@@ -29,7 +29,7 @@ def scale(x, factor):
         x[i] = tile[cuda.threadIdx.x] * factor
 
 
-# What numba thinks of such small launches does not matter here.
+# Numba's warnings about such small launches do not matter here.
 warnings.simplefilter("ignore", NumbaPerformanceWarning)
 COUNT = 2**20
 x = cuda.to_device(np.ones(COUNT, dtype=np.float32))

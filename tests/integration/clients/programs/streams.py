@@ -86,7 +86,7 @@ opened.set()
 ok(cu.cuStreamSynchronize(blocking))
 print("the default stream is in between:", number(out), number(int(out) + 8))
 
-# The default stream of a thread waits for nobody else's.
+# The default stream of a thread does not wait for that of another.
 close(first)
 kernels.launch("fill_u32", data, 7, 1000, stream=cu.CU_STREAM_PER_THREAD)
 ok(cu.cuStreamSynchronize(cu.CU_STREAM_PER_THREAD))

@@ -24,7 +24,7 @@ for what in (
     ["-o", "remount,bind,ro", str(node)],
 ):
     subprocess.run(["/bin/mount", *what], check=True)
-# All as the kernel shows it to this namespace, but for version 1 where version 2 is looked at.
+# All as the kernel shows it to this namespace, without version 1 where version 2 is tested.
 (proc / "self" / "mountinfo").write_text(Path("/proc/self/mountinfo").read_text())
 for pid in pids:
     lines = Path("/proc", pid, "cgroup").read_text().splitlines()

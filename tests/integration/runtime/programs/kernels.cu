@@ -1,5 +1,6 @@
-/* Code as nvcc makes it: kernels and variables that register themselves, and launches in all their forms. A kernel
- * is timed here and not computed, so what is checked is that it was found, ran, and took its time. */
+/* Code as nvcc makes it: kernels and variables that register themselves, and launches in all their
+ * forms. A kernel is timed here and not computed, so the checks are that it was found, ran, and took
+ * its time. */
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -135,7 +136,7 @@ static void graph(float *x) {
     printf("%zu kernels in a graph: %s\n", nodes, last());
 }
 
-/* In a program that is compiled so, stream 0 is each thread's own. */
+/* In a program compiled in this way, stream 0 is each thread's own. */
 static void default_stream() {
     unsigned long long mine, legacy, other;
     OK(cudaStreamGetId(0, &mine));

@@ -1,5 +1,5 @@
-/* The CUDA runtime from C, without kernels of its own: compiled with the headers of each major version. Each
- * part prints what can be told without knowing which version it is. */
+/* The CUDA runtime from C, without kernels of its own: compiled with the headers of each major
+ * version. Each part prints only results that do not depend on the version. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdio.h>

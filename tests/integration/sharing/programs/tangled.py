@@ -69,7 +69,7 @@ class Gpu:
         self.call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, stream, pointers, None)
 
     def mismatches(self) -> int:
-        """How many words of its memory are not what they were."""
+        """How many words of its memory have changed."""
         out = self.alloc(8)
         self.call("cuMemsetD8_v2", out, 0, Word(8))
         self.launch(
@@ -114,7 +114,7 @@ def functions(gpu: Gpu, seconds: float) -> bool:
         went_on.clear()
         gpu.call("cuLaunchHostFunc", stream, function, None)
         time.sleep(0.02)
-        # It comes behind the function, and nothing but that shows what waits for what.
+        # It is queued after the function, and only that shows the dependency.
         gpu.call("cuMemsetD8Async", gpu.inbox, rounds % 256, Word(8), stream)
         went_on.set()
         gpu.call("cuStreamSynchronize", stream)
