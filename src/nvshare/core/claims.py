@@ -47,7 +47,7 @@ def charge_claim(state: DeviceState, roster: Roster, head: Client) -> None:
     if _has_own_budget(state, head):
         cost = claim_cost(state, roster, head)
         state.high_budget.spend(cost)
-        state.budget.spend(-cost)
+        state.budget.leave_to_other(cost)
 
 
 def charge_turn(state: DeviceState, client: Client, now: float) -> None:

@@ -21,19 +21,31 @@ class MoveBudget:
     saved: float | None = None
     counted_at: float = 0.0
     counted: float = 0.0
+    # Seconds of the next moves that another budget has paid for.
+    paid_elsewhere: float = 0.0
 
     def count(self, now: float, moving: float, rate: float, turn: float) -> None:
         """Bring it up to date. ``moving`` is for how long memory has moved in all."""
         most = _most(rate, turn)
         saved = most if self.saved is None else self.saved
         saved = min(most, saved + rate * max(0.0, now - self.counted_at))
+        moved = moving - self.counted
+        paid_elsewhere = min(moved, self.paid_elsewhere)
+        self.paid_elsewhere -= paid_elsewhere
         # Turns that end on time move memory too, and cannot wait: they make no debt.
-        self.saved = max(min(0.0, saved), saved - (moving - self.counted))
+        self.saved = max(min(0.0, saved), saved - (moved - paid_elsewhere))
         self.counted_at, self.counted = now, moving
 
     def spend(self, seconds: float) -> None:
         """Take seconds out before the memory is moved."""
         self.saved = max(0.0, (self.saved or 0.0) - seconds)
+
+    def leave_to_other(self, seconds: float) -> None:
+        """Do not count so many seconds of the next moves: another budget has paid for them.
+
+        Moves that were left to it before and did not happen are counted again.
+        """
+        self.paid_elsewhere = seconds
 
     def owe(self, seconds: float, rate: float, turn: float) -> None:
         """Take seconds out, and go into debt if too few are saved."""

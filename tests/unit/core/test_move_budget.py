@@ -66,6 +66,28 @@ def test_what_is_owed_has_to_be_saved_first(budget: MoveBudget) -> None:
     assert budget.saved == pytest.approx(-0.5)
 
 
+def test_moves_that_another_budget_pays_for_are_not_counted(budget: MoveBudget) -> None:
+    budget.leave_to_other(2.0)
+    budget.count(1000.0, 1.5, RATE, TURN)
+    assert budget.saved == MOST
+    budget.count(1000.0, 3.0, RATE, TURN)
+    assert budget.saved == pytest.approx(MOST - 1.0)
+
+
+def test_moves_that_another_budget_pays_for_pay_no_debt(budget: MoveBudget) -> None:
+    budget.owe(2 * MOST, RATE, TURN)
+    budget.leave_to_other(2.0)
+    budget.count(1000.0, 2.0, RATE, TURN)
+    assert budget.saved == -MOST
+
+
+def test_moves_that_were_paid_for_and_did_not_happen_add_up_to_nothing(budget: MoveBudget) -> None:
+    for _ in range(5):
+        budget.leave_to_other(2.0)
+    budget.count(1000.0, 10.0, RATE, TURN)
+    assert budget.saved == pytest.approx(MOST - 8.0)
+
+
 def test_nobody_owes_more_than_can_be_saved(budget: MoveBudget) -> None:
     budget.owe(1000.0, RATE, TURN)
     assert budget.saved == -MOST

@@ -87,7 +87,7 @@ def _is_needed(gang: Gang) -> bool:
         or any(device.state.head is not None for device in gang.devices)
     ):
         return True
-    if _is_going(gang) or any(member.client.park is Park.BY_HAND for member in gang.members):
+    if any(member.client.park is Park.BY_HAND for member in gang.members):
         return True
     return not all(_would_fit(member.device.roster, gang) for member in gang.holding)
 
