@@ -9,7 +9,7 @@ from nvshare.daemon.minute import Sample
 from nvshare.daemon.node import Member, Node, shown_limits
 from nvshare.daemon.reading import KINDS
 from nvshare.daemon.session import Session
-from nvshare.telemetry.snapshot import ClientStatus
+from nvshare.telemetry.snapshot import ClientStatus, Recent
 from nvshare.users import user_name
 
 
@@ -21,9 +21,9 @@ class ClientStatuses:
         self._steady: Kept[int, dict[str, Any]] = Kept()
 
     def describe(
-        self, session: Session, member: Member, sample: Sample, group_used: int
+        self, session: Session, member: Member, sample: Sample, group_used: int, *, past: bool
     ) -> ClientStatus:
-        """Return one client, at the moment of a sample."""
+        """Return one client at the moment of a sample; without ``past``, not its last minute."""
         node, now, tally, told = self._node, sample.now, session.tally, session.tally.told
         client, outlook = node.core.client_summary(member.id), node.core.outlook(member.id)
         asked = (node.settings[member.gpu.uuid], node.pods.changes, node.pods.ceilings)
@@ -72,7 +72,7 @@ class ClientStatuses:
                 "share": client.share_percent,
                 "used_percent": session.history.percents(now),
                 "attribution": sample.attribution,
-                "recent": session.minute.recent(sample),
+                "recent": session.minute.recent(sample) if past else _NO_PAST,
             }
         )
 
@@ -81,6 +81,7 @@ class ClientStatuses:
         self._steady.forget_others()
 
 
+_NO_PAST = Recent()
 # All fields, in the order of the JSON.
 _EMPTY: dict[str, Any] = dict.fromkeys(ClientStatus.model_fields)
 

@@ -24,6 +24,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -94,9 +95,9 @@ class Control:
         )
         return app
 
-    def snapshot(self) -> NodeStatus:
-        """Return the node as it is now."""
-        return self._snapshots.take()
+    def snapshot(self, *, past: bool = True) -> NodeStatus:
+        """Return the node as it is now; without ``past``, not the last minute of its clients."""
+        return self._snapshots.take(past=past)
 
     async def health(self, request: web.Request) -> web.Response:
         """Confirm that the daemon is alive."""
@@ -182,7 +183,8 @@ class Control:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
-        return await self.expose(request, self.snapshot)
+        # Prometheus keeps the past itself.
+        return await self.expose(request, partial(self.snapshot, past=False))
 
     async def expose(
         self, request: web.Request, snapshot: Callable[[], NodeStatus]

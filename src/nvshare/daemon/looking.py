@@ -115,10 +115,10 @@ class Looking:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Describe the node for Prometheus."""
-        return await self._control.expose(request, lambda: self._seen_by(request))
+        return await self._control.expose(request, lambda: self._seen_by(request, past=False))
 
-    def _seen_by(self, request: web.Request) -> NodeStatus:
-        status = self._control.snapshot()
+    def _seen_by(self, request: web.Request, *, past: bool = True) -> NodeStatus:
+        status = self._control.snapshot(past=past)
         uid = self._viewer(request)
         return status if uid is None else hide_others(status, uid)
 

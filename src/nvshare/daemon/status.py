@@ -30,7 +30,7 @@ class Snapshots:
         self._clients = ClientStatuses(node)
         self._groups = GroupStatuses(node)
 
-    def take(self) -> NodeStatus:
+    def take(self, *, past: bool = True) -> NodeStatus:
         """Take a snapshot."""
         node, now = self._node, self._node.now()
         groups = tuple(map(self._groups.describe, node.groups.all()))
@@ -38,7 +38,11 @@ class Snapshots:
         samples = _look_at_all(node, now)
         clients = tuple(
             self._clients.describe(
-                session, member, samples[member.id], used[member.group.key, member.gpu.uuid]
+                session,
+                member,
+                samples[member.id],
+                used[member.group.key, member.gpu.uuid],
+                past=past,
             )
             for session in node.sessions.values()
             if (member := session.member) is not None

@@ -6,7 +6,7 @@ import pytest
 
 from nvshare.core.client_time import Part
 from nvshare.daemon import minute as minute_module
-from nvshare.daemon.minute import Minute, Sample, follow_minutes
+from nvshare.daemon.minute import PARTS, Minute, Sample, follow_minutes, time_parts
 from nvshare.daemon.node import Member, Node
 from nvshare.daemon.session import Session
 from nvshare.wire import frames
@@ -18,6 +18,11 @@ def sample(now: float, launches: int = 0, **parts: float) -> Sample:
     """A client's counters, in seconds."""
     spent = tuple(round(parts.get(part.value, 0.0) * 1e9) for part in Part)
     return Sample(now, spent, launches, moved_in=10 * launches, moved_out=launches)
+
+
+def test_parts_of_time_keep_their_names() -> None:
+    shown = time_parts(range(0, 60_000_000_000, 10_000_000_000)).model_dump()
+    assert shown == {name: 10.0 * number for number, name in enumerate(PARTS)}
 
 
 def test_who_has_just_come_has_no_past() -> None:

@@ -4,9 +4,7 @@ Times are in docs/benchmarks.md; a machine that is busy with something else must
 """
 
 import pwd
-import sys
 from collections import Counter
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,12 +12,14 @@ import pytest
 import nvshare.users
 from nvshare.core.effects import Verdict
 from nvshare.daemon import client_status, group_status
+from nvshare.daemon.minute import Minute
 from nvshare.daemon.status import Snapshots
 from nvshare.settings import ClientLimits
 from nvshare.telemetry import exporter
 from nvshare.telemetry.exporter import expose
-from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
+from nvshare.telemetry.snapshot import ClientStatus, NodeStatus, Recent
 
+from .counting import calls_of
 from .stage import GIB, Stage
 
 MANY = 8
@@ -31,22 +31,6 @@ def full(stage: Stage) -> Stage:
         stage.join(GIB)
     assert len(stage.node.sessions) == MANY
     return stage
-
-
-def calls_of(work: Any) -> int:
-    """Return how many functions written in Python a piece of work calls."""
-    counts: Counter[str] = Counter()
-
-    def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
-            counts[frame.f_code.co_name] += 1
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return counts.total()
 
 
 def test_a_program_more_costs_the_same_whoever_else_is_there(full: Stage) -> None:
@@ -61,6 +45,23 @@ def test_a_program_more_costs_the_same_whoever_else_is_there(full: Stage) -> Non
     # Most functions behind a snapshot are called once or twice for a program.
     assert with_many / MANY < 100
     assert cost() - with_many <= 1.2 * with_many / MANY
+
+
+def test_a_scrape_does_not_work_out_the_past_of_programs(
+    full: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = Snapshots(full.node, 0.0)
+    known = snapshots.take()
+
+    def refuse(*_: object) -> Any:
+        raise AssertionError("Prometheus keeps the past itself")
+
+    monkeypatch.setattr(Minute, "recent", refuse)
+    with pytest.raises(AssertionError, match="Prometheus"):
+        snapshots.take()
+    scraped = snapshots.take(past=False)
+    assert all(client.recent == Recent() for client in scraped.clients)
+    assert [client.id for client in scraped.clients] == [client.id for client in known.clients]
 
 
 def test_what_does_not_change_is_worked_out_once(

@@ -38,7 +38,7 @@ class Bucket:
         self.paid_until = min(self.paid_until, now)
 
     def left(self, rate: Rate, now: int) -> int:
-        """Return the time that could be used now without waiting; negative: it has used too much."""
+        """Return the time that can be used now without waiting; negative: too much was used."""
         paid = max(self.paid_until, now - rate.window, 0)
         return _divide(_divide(now - paid, 1000) * rate.share, 1000)
 
