@@ -68,6 +68,8 @@ _FOLDERS = {
     "lab/workloads/driver": "In C, on the driver API.",
     "lab/workloads/pytorch": "On PyTorch.",
     "lab/bench": "Programs that `nvshare bench` runs.",
+    "lab/tests": "Programs that test parts of the emulator; the tests compile them.",
+    "lab/tests/kill_at_every_instruction": "Kills a process at every instruction of a change of the node.",
     "protocol": "Tables from which C, Python and documentation are generated.",
     "protocol/kubernetes": "What kubelet speaks, as .proto files.",
 }

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from nvshare.cli.lab.emulate.calibration import write_profile
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.profile import Profile, load_known, parse_profile
-from nvshare.probe.calibration import write_profile
 from nvshare.probe.report import TOPICS, load_report
 
 # The permitted difference between the profile and the measurement.

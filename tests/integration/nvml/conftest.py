@@ -65,9 +65,9 @@ def nvml(on_node: Callable[[Node], Any], node: Node) -> Any:
 
 @pytest.fixture(scope="session")
 def guest_program(once: Callable[..., Path]) -> Path:
-    """Compile native/tests/node_guest.c with the model, and nothing else of the emulator."""
+    """Compile lab/tests/node_guest.c with the model, and nothing else of the emulator."""
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
-    command += [f"-I{EMULATOR}", str(ROOT / "native/tests/node_guest.c")]
+    command += [f"-I{EMULATOR}", str(ROOT / "lab/tests/node_guest.c")]
     command += [str(source) for source in sorted((EMULATOR / "model").glob("*.c"))]
 
     def make(program: Path) -> None:

@@ -19,7 +19,7 @@ def test_last_errors(major: int, tmp_path: Path) -> None:
     command += ["-D_GNU_SOURCE=", "-D__CUDA_API_VERSION_INTERNAL="]
     command += [f"-I{EMULATOR / 'runtime'}", f"-I{EMULATOR}", f"-I{ROOT / 'native/headers'}"]
     command += [f"-isystem{folder}" for folder in INCLUDE[major]]
-    command += [str(ROOT / "native" / "tests" / "runtime_error_check.c")]
+    command += [str(ROOT / "lab" / "tests" / "runtime_error_check.c")]
     command += [str(EMULATOR / "runtime" / "error.c"), "-o", str(program)]
     subprocess.run(command, check=True, timeout=60)
     done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)

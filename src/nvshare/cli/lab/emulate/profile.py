@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from nvshare.cli.lab.emulate.calibration import write_profile
 from nvshare.errors import NvshareError
-from nvshare.probe.calibration import write_profile
 from nvshare.probe.report import load_report
 
 

@@ -93,13 +93,13 @@ def module_variables() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def build(once: Callable[..., Path]) -> Callable[..., Path]:
-    """Compile native/tests/image_dump.c with the reader, under a name."""
+    """Compile lab/tests/image_dump.c with the reader, under a name."""
 
     def compile_with(name: str, *flags: str) -> Path:
         command = ["cc", "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Werror"]
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", *flags]
         command += [f"-I{SOURCES[0].parent}", *map(str, SOURCES)]
-        command += [str(ROOT / "native/tests/image_dump.c"), "-ldl"]
+        command += [str(ROOT / "lab/tests/image_dump.c"), "-ldl"]
 
         def make(program: Path) -> None:
             subprocess.run([*command, "-o", str(program)], check=True, timeout=120)

@@ -23,11 +23,11 @@ MakeConf = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def build_with_model(once: Callable[..., Path]) -> Callable[..., Path]:
-    """Compile a program of native/tests with the model, and nothing else of the emulator."""
+    """Compile a program of lab/tests with the model, and nothing else of the emulator."""
 
     def build(name: str, *flags: str) -> Path:
         command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *flags]
-        own = ROOT / "native/tests"
+        own = ROOT / "lab/tests"
         sources = [*own.glob(f"{name}.c"), *own.glob(f"{name}/*.c")]
         sources += sorted((EMULATOR / "model").glob("*.c"))
         command += [f"-I{EMULATOR}", *map(str, sources), "-lm", "-lpthread"]

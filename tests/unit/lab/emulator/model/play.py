@@ -1,4 +1,4 @@
-"""Scripts for native/tests/model_play.c: a node in memory whose time a test moves on.
+"""Scripts for lab/tests/model_play.c: a node in memory whose time a test moves on.
 
 Times are emulated nanoseconds, amounts are bytes. Each object here has a number on the other side,
 given in the order of creation.

@@ -1,6 +1,6 @@
 """A process killed at any instruction of a change leaves a node that works.
 
-native/tests/kill_at_every_instruction does this and checks it. It fails, and says why, where ptrace
+lab/tests/kill_at_every_instruction does this and checks it. It fails, and says why, where ptrace
 is not permitted.
 """
 

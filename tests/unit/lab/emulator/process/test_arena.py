@@ -23,7 +23,7 @@ SCRIPTS = st.lists(
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("arena") / "arena_play"
-    sources = [ROOT / "native/tests/arena_play.c", EMULATOR / "process/arena.c"]
+    sources = [ROOT / "lab/tests/arena_play.c", EMULATOR / "process/arena.c"]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
     # Not the leak checker: the arena lives as long as the process, and is never given back.
     command += ["-fsanitize=address,undefined", f"-I{EMULATOR}"]

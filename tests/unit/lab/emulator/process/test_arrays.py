@@ -19,7 +19,7 @@ ADDRESSES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, LIMIT + 2)), m
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("arrays") / "arrays_play"
-    sources = [ROOT / "native/tests/arrays_play.c", EMULATOR / "process/arrays.c"]
+    sources = [ROOT / "lab/tests/arrays_play.c", EMULATOR / "process/arrays.c"]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
     command += ["-fsanitize=address,undefined", f"-I{EMULATOR}"]
     subprocess.run([*command, *map(str, sources), "-o", str(path)], check=True, timeout=60)

@@ -1,7 +1,7 @@
 import pytest
 
+from nvshare.cli.lab.emulate.calibration import nearest_profile, write_profile
 from nvshare.lab.emulator.profile import Managed, Profile, known_profiles, load_known, parse_profile
-from nvshare.probe.calibration import nearest_profile, write_profile
 from nvshare.probe.derived import derive
 from nvshare.probe.readings import Readings
 from nvshare.probe.report import Report
