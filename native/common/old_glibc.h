@@ -80,6 +80,7 @@ OLD_GLIBC(log, 2.2.5);
 
 /* From glibc 2.38 on, the headers mean functions that also read binary numbers ("0b1"). No input
  * here has them. */
+OLD_GLIBC_AS(__isoc23_scanf, __isoc99_scanf, 2.7);
 OLD_GLIBC_AS(__isoc23_sscanf, __isoc99_sscanf, 2.7);
 OLD_GLIBC_AS(__isoc23_strtol, strtol, 2.2.5);
 OLD_GLIBC_AS(__isoc23_strtoll, strtoll, 2.2.5);

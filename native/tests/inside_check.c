@@ -128,7 +128,7 @@ static void *hold_on(void *nothing) {
     return nothing;
 }
 
-static void *call_once(void *nothing) {
+static void *make_one_call(void *nothing) {
     call();
     return nothing;
 }
@@ -136,7 +136,7 @@ static void *call_once(void *nothing) {
 static void *come_and_go(void *nothing) {
     while (!atomic_load(&ended)) {
         pthread_t thread;
-        CHECK(pthread_create(&thread, NULL, call_once, NULL) == 0);
+        CHECK(pthread_create(&thread, NULL, make_one_call, NULL) == 0);
         CHECK(pthread_join(thread, NULL) == 0);
     }
     return nothing;
