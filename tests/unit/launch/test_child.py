@@ -22,7 +22,7 @@ sys.exit(code)
 
 # Counts the signals of one kind that it receives until its input ends; exits with that number.
 COUNTS = """
-import signal, sys
+import os, select, signal, sys
 count = 0
 def on_signal(*_):
     global count
@@ -30,7 +30,9 @@ def on_signal(*_):
     print("signal", flush=True)
 signal.signal({signal}, on_signal)
 print("ready", flush=True)
-sys.stdin.read()
+# Not one long read: a signal just before it would be seen only when the input ends.
+while not select.select([0], [], [], 0.05)[0] or os.read(0, 1000):
+    pass
 sys.exit(10 + count)
 """
 
