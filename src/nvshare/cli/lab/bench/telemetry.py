@@ -24,7 +24,7 @@ from nvshare.settings import DeviceSettings
 
 CLIENTS = 100
 _MODEL = "t4"
-_ROUNDS = 8
+_ROUNDS = 20
 # Reports of a client in a second, and how long a round takes.
 _REPORTS = 4
 _SECONDS = 1.0
