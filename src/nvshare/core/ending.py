@@ -36,7 +36,17 @@ def _ranked_end(state: DeviceState, roster: Roster, head: Client) -> float:
     began = state.turn_started
     if not head.claims:
         began = max(began, head.served_at)
+    if roster.policy.runs_to_end:
+        # A turn that goes on after an interruption began long ago; its memory has just come in.
+        began = max([began, *(client.granted_at for client in roster.in_the_way)])
     return began + roster.regime.least_turn(state.settings)
+
+
+def is_cut_short(state: DeviceState, roster: Roster, head: Client, now: float) -> bool:
+    """Whether the head's priority alone ends a turn that was to last until its client's end."""
+    if not roster.policy.runs_to_end or not outranks(head, roster):
+        return False
+    return now < state.turn_started + _length(state, roster, head)
 
 
 def _length(state: DeviceState, roster: Roster, head: Client) -> float:

@@ -32,8 +32,13 @@ def is_outranked(head: Client, roster: Roster) -> bool:
 
 
 def patience(settings: Settings, roster: Roster) -> float:
-    """Return how long a client can wait for a turn and still have its floor."""
-    return roster.regime.usual_turn(settings, roster) * (1 / settings.priority_floor - 1)
+    """Return how long a client can wait for a turn and still have its floor.
+
+    Where clients run to their end, it also waits for a turn of its own priority, however long.
+    """
+    behind_equals = settings.batch_turn if roster.policy.runs_to_end else 0.0
+    floor = roster.regime.usual_turn(settings, roster) * (1 / settings.priority_floor - 1)
+    return behind_equals + floor
 
 
 def has_floor(roster: Roster) -> bool:

@@ -42,7 +42,13 @@ from nvshare.core.client import BEST_STANDING, Client, Park
 from nvshare.core.credit import earn, prompt_limit
 from nvshare.core.debts import pays
 from nvshare.core.effects import Effect, Grant
-from nvshare.core.ending import fill_seconds, keep_turn, lengthen_turn, turn_end
+from nvshare.core.ending import (
+    fill_seconds,
+    is_cut_short,
+    keep_turn,
+    lengthen_turn,
+    turn_end,
+)
 from nvshare.core.hope import note_calm
 from nvshare.core.lease import State, Step
 from nvshare.core.moves import (
@@ -251,9 +257,12 @@ class Scheduler:
 
     def end_turn(self, head: Client, now: float) -> list[Effect]:
         """Tell the clients in the head's way to give way."""
-        if now >= turn_end(self._state, self._roster, head):
-            return self._switch(head, now)
-        return self._interrupt(head, now)
+        if now < turn_end(self._state, self._roster, head):
+            charge_claim(self._state, self._roster, head)
+            return self._suspend(head, now)
+        if is_cut_short(self._state, self._roster, head, now):
+            return self._suspend(head, now)
+        return self._switch(head, now)
 
     def _let_somebody_in(self, now: float) -> list[Effect]:
         """If no client could run, grant a turn to one that pushes nothing out."""
@@ -344,10 +353,9 @@ class Scheduler:
             self._state.turn_limit, self._state.deadline = 0.0, None
         return [self.grant(client, now, is_guest=True) for client in guests]
 
-    def _interrupt(self, head: Client, now: float) -> list[Effect]:
+    def _suspend(self, head: Client, now: float) -> list[Effect]:
         """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
-        charge_claim(self._state, self._roster, head)
         effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:

@@ -1,8 +1,14 @@
+import pytest
+
 from nvshare.core.client import Client
 from nvshare.core.events import TimerKind
+from nvshare.core.memory import Memory
 from nvshare.core.policies import find_policy
+from nvshare.core.settings import Limits, Priority
 
-from ..stage import Stage, timers, told
+from ..stage import Stage, granted, timers, told
+
+HIGH = Limits(priority=Priority.HIGH)
 
 
 def test_it_goes_by_arrival() -> None:
@@ -23,3 +29,65 @@ def test_but_not_for_ever() -> None:
     stage.busy(2, 12)
     assert told(stage.fire(TimerKind.TURN)) == [1]
     assert stage.now == 1100.0
+
+
+def begin() -> Stage:
+    """Have 1 and 2, which compute all the time, and 3 of high priority, which rests; 1 runs."""
+    stage = Stage(policy="batch", initial_bandwidth=12.0)
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    stage.join(3, 12, limits=HIGH)
+    # Every newcomer has a short turn soon: it may compute in bursts.
+    assert told(stage.fire(TimerKind.TURN)) == [1]
+    assert change(stage, 1, wants=True) == [2]
+    assert told(stage.fire(TimerKind.TURN)) == [2]
+    assert change(stage, 2, wants=True) == [1]
+    return stage
+
+
+def change(stage: Stage, going: int, *, wants: bool) -> list[int]:
+    """Have one give way with all its memory; return who comes, with all of its own."""
+    effects = stage.release(going, wants=wants, memory=Memory(12, 0, 12), moved_bytes=12)
+    for client in granted(effects):
+        stage.moved(client, Memory(12), in_bytes=12, seconds=1.0)
+    return granted(effects)
+
+
+def let_high_priority_come(stage: Stage) -> None:
+    """Have 3 end the turn of 1, which has had its memory for long enough."""
+    stage.now += 40
+    assert told(stage.want(3)) == [1]
+    assert change(stage, 1, wants=True) == [3]
+    stage.now += 1
+
+
+def test_who_gives_way_to_a_higher_priority_goes_on_afterwards() -> None:
+    stage = begin()
+    earlier = stage.now - stage.device.state.turn_started
+    for _ in range(3):
+        let_high_priority_come(stage)
+        # The next program would be 2 if the turn of 1 were over.
+        assert change(stage, 3, wants=False) == [1]
+    # It has its turn in parts, and no longer in all.
+    computed = 3 * 40
+    assert stage.device.state.alarms[TimerKind.TURN] == pytest.approx(
+        stage.now - computed - earlier + stage.settings.batch_turn
+    )
+
+
+def test_memory_that_has_just_come_back_is_worth_a_while() -> None:
+    stage = begin()
+    let_high_priority_come(stage)
+    assert change(stage, 3, wants=False) == [1]
+    # Its turn has lasted for more than turn_min, but most of that was before the move.
+    stage.device.state.budget.saved = 0.0
+    stage.now += 5
+    assert told(stage.want(3)) == []
+
+
+def test_who_waits_for_equals_does_not_starve() -> None:
+    stage = begin()
+    settings = stage.settings
+    longest = settings.batch_turn + settings.turn_min * (1 / settings.priority_floor - 1)
+    since = stage.device.roster.clients[2].since
+    assert stage.device.state.alarms[TimerKind.FLOOR] == since + longest

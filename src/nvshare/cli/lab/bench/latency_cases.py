@@ -37,7 +37,13 @@ class Case:
     played_seconds: float = 900.0
     speed: float = 10.0
     # Settings that differ from the defaults, by name.
-    settings: tuple[tuple[str, float], ...] = ()
+    settings: tuple[tuple[str, float | str], ...] = ()
+
+    @property
+    def taken(self) -> int:
+        """The memory that trainers have on the GPU at a time: with policy batch, one of them."""
+        is_batch = ("policy", "batch") in self.settings
+        return max(self.trainers) if is_batch else sum(self.trainers)
 
 
 def popularity(count: int) -> list[float]:
@@ -59,6 +65,8 @@ _FREQUENT = Asker(8 * GB, 0.2, 1.0, 1.5)
 
 _BESIDE_A_TRAINER = (
     Case("notebook", (_NOTEBOOK,), _TRAINER),
+    # The trainers run to their ends, one after the other.
+    Case("notebook-batch", (_NOTEBOOK,), _TRAINER * 3, settings=(("policy", "batch"),)),
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER),
     # Moves for these take a fifth of the time.
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, settings=(("move_budget", 0.25),)),

@@ -60,7 +60,7 @@ def machine_of(case: Case) -> Machine:
     settings, memory = DeviceSettings(), round(profile.memory.usable_mib * _MIB)
     programs = len(case.askers) + len(case.trainers)
     room = settings.usable_of(memory) - programs * settings.context_of(memory)
-    return Machine(room, sum(case.trainers), profile.bus.host_to_device_gb_per_s * 1e9)
+    return Machine(room, case.taken, profile.bus.host_to_device_gb_per_s * 1e9)
 
 
 def scenario_of(case: Case, until: float) -> Scenario:
