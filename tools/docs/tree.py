@@ -158,7 +158,7 @@ def about(path: Path) -> str:
         said = re.sub(r"(?m)^\s*\*", "", found[1]) if found else ""
     sentence = _SENTENCE.match(" ".join(said.split("\n\n")[0].split()))
     if not sentence:
-        raise ValueError(f"{path} does not say what it is, in a sentence at its top")
+        raise ValueError(f"{path} has no sentence at its top that says what it is")
     return sentence[1]
 
 

@@ -39,7 +39,7 @@ def choose(names: Sequence[str]) -> list[Case]:
     known = dict.fromkeys(case.name for case in CASES)
     for name in names:
         if name not in known:
-            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+            raise BadInputError(f"there is no case {name}", do=f"choose one of {', '.join(known)}")
     return [case for case in CASES if not names or case.name in names]
 
 

@@ -42,7 +42,7 @@ def choose(names: Sequence[str], on: str) -> list[Case]:
     known = {case.name: case for case in CASES}
     for name in names:
         if name not in known:
-            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+            raise BadInputError(f"there is no case {name}", do=f"choose one of {', '.join(known)}")
     if names:
         return [known[name] for name in names]
     return [case for case in CASES if on == "simulator" or not case.is_long]
