@@ -16,7 +16,7 @@ help: ## Print this list
 demo: $(VENV)/installed ## Show what nvshare does, on emulated GPUs
 	$(BIN)/nvshare demo
 
-check: $(VENV)/installed ## Lint, types and quick tests in half a minute (ONLY=core: of one area of tools/areas.toml)
+check: $(VENV)/installed ## Run lint, type checks and quick tests in half a minute (ONLY=core: one area of tools/areas.toml)
 	$(BIN)/python -m tools.check $(ONLY)
 
 # The tests start Python hundreds of times: compiled modules are kept, whatever the user does elsewhere.
@@ -29,12 +29,12 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-# Of the model check (docs/model.md): how many programs, faults, and times that somebody is late.
+# The model check (docs/model.md): number of programs, of faults, and of times that a program or a message is late.
 CLIENTS ?= 3
 CRASHES ?= 2
 LATE    ?= 0
 
-model: $(VENV)/installed ## Look at all that can happen to a few programs (CLIENTS=3 CRASHES=2 LATE=0)
+model: $(VENV)/installed ## Search all courses of events for a few programs (CLIENTS=3 CRASHES=2 LATE=0)
 	$(BIN)/python -m tests.modelcheck --clients $(CLIENTS) --crashes $(CRASHES) --late $(LATE) $(ARGS)
 
 test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root)
@@ -47,20 +47,20 @@ test-web: $(VENV)/installed ## Run the web page in Chromium (installs Debian's c
 	$(BIN)/python -m tests.web.run $(ARGS)
 
 MINUTES ?= 30
-chaos: $(VENV)/installed ## Have all go wrong that can, at random, under programs that check their data (MINUTES=30 SEED=…)
+chaos: $(VENV)/installed ## Inject random faults under programs that check their data (MINUTES=30 SEED=…)
 	$(BIN)/python -m tests.chaos.run --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SMALL),--small) $(if $(KINDS),--kinds $(KINDS))
 
-# For each reader; ONLY="ptx config": those.
+# Seconds for each reader. ONLY="ptx config" chooses readers.
 SECONDS ?= 60
 ONLY    ?=
 
-fuzz: $(VENV)/installed ## Fuzz every reader of what others write, SECONDS=60 each (ONLY=name; installs Debian's clang; root)
+fuzz: $(VENV)/installed ## Fuzz every reader of untrusted input, SECONDS=60 each (ONLY=name; installs Debian's clang; root)
 	$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) --only "$(ONLY)" $(ARGS)
 
 bench: $(VENV)/installed ## Run every benchmark and print JSON
 	$(BIN)/nvshare bench all --json
 
-report: $(VENV)/installed ## One page of figures and plots in build/report (FROM=results.jsonl, or QUICK=1: two minutes)
+report: $(VENV)/installed ## Write a page of figures and plots to build/report (FROM=results.jsonl, or QUICK=1: two minutes)
 	$(BIN)/python -m tools.report $(if $(FROM),--from $(FROM)) $(if $(QUICK),--quick)
 
 # Types for the oldest Python that is supported (pyproject.toml), and for the newest.
@@ -75,7 +75,7 @@ lint: $(VENV)/installed ## Check style, types, C formatting, layers, image and w
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
 
 .PHONY: audit
-audit: $(VENV)/installed $(VENV)/audit ## Look up what is known to be wrong with what nvshare needs, and its licences (network)
+audit: $(VENV)/installed $(VENV)/audit ## Check nvshare's dependencies for known vulnerabilities, and their licences (network)
 	$(BIN)/python -m tools.audit
 
 build: $(VENV)/installed ## Compile and install into .venv (only what changed)
@@ -84,7 +84,7 @@ build: $(VENV)/installed ## Compile and install into .venv (only what changed)
 docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings and broken links are errors
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs -d build/doctrees . build/docs
 
-# Pictures change with the scheduler; they are drawn again when somebody wants them to.
+# Pictures change with the scheduler. They are drawn again only by this target.
 reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
 	$(BIN)/python -m tools.docs.reference
 	$(BIN)/python -m tools.docs.ledger
@@ -95,10 +95,10 @@ manifests: $(VENV)/installed ## Render the Helm chart into deploy/manifests, and
 	$(BIN)/python -m tools.manifests
 	$(BIN)/python -m tools.chart_readme
 
-release: $(VENV)/installed $(VENV)/release ## Make all that is released into dist/, and try it (ARGS="versions sums": those steps)
+release: $(VENV)/installed $(VENV)/release ## Build all release files in dist/, and test them (ARGS="versions sums": only those)
 	$(BIN)/python -m tools.release $(ARGS)
 
-test-debian11: $(VENV)/installed ## Install what is in dist/ on Debian 11, in a root made of its packages, and run the demo there (root)
+test-debian11: $(VENV)/installed ## Install the packages of dist/ in a root folder with Debian 11, and run the demo there (root)
 	$(BIN)/python -m tools.release debian11
 
 clean: ## Remove everything that make created
@@ -124,7 +124,7 @@ $(VENV)/release: $(VENV)/tools
 	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
-# The names of all source files. It changes when a file appears or goes, and an editable install has to be told of that.
+# The names of all source files. It changes when a file is added or removed, and then the editable install is made again.
 $(VENV)/sources: FORCE $(VENV)/tools
 	@find src native lab cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@

@@ -1,4 +1,4 @@
-"""Computes in bursts, and thinks in between, as somebody at a notebook does.
+"""Computes in bursts and rests in between, like a user of a notebook.
 
 nvshare run --memory 4Gi python examples/notebook.py --gib 3 --bursts 20
 """
@@ -20,11 +20,11 @@ def scale(values, factor):
 
 
 def main() -> None:
-    """Compute now and then, and say how long that took."""
+    """Compute in bursts, and print how long the longest burst took."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gib", type=float, default=3.0, help="size of the array")
+    parser.add_argument("--gib", type=float, default=3.0, help="size of the array, in GiB")
     parser.add_argument("--bursts", type=int, default=20, help="how often to compute")
-    parser.add_argument("--think", type=float, default=0.1, help="seconds in between")
+    parser.add_argument("--think", type=float, default=0.1, help="seconds between bursts")
     wanted = parser.parse_args()
 
     values = cuda.device_array(int(wanted.gib * 2**30) // 4, dtype="float32")

@@ -1,4 +1,4 @@
-"""Computes all the time on one large array, as a training job does.
+"""Computes all the time on one large array, like a training job.
 
 nvshare run python examples/train.py --gib 10 --steps 10000
 """
@@ -20,9 +20,9 @@ def step(weights, rate):
 
 
 def main() -> None:
-    """Allocate, compute, and say how long it took."""
+    """Allocate, compute, and print how long it took."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gib", type=float, default=13.0, help="size of the array")
+    parser.add_argument("--gib", type=float, default=13.0, help="size of the array, in GiB")
     parser.add_argument("--steps", type=int, default=20_000, help="how often to compute on it")
     wanted = parser.parse_args()
 

@@ -27,7 +27,7 @@ def judged(code: int, cache: Path, run_alone: Callable[[Sequence[str]], int]) ->
     failed = _failed(cache)
     if code != _TESTS_FAILED or not 0 < len(failed) <= MOST:
         return code
-    print(f"Run again, alone: {len(failed)} that failed.", flush=True)
+    print(f"Running {len(failed)} failed tests again, alone.", flush=True)
     if again := run_alone(failed):
         return again
     print(*(f"flaky: {name}" for name in failed), sep="\n")

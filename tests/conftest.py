@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--part",
         choices=["together", "timed"],
-        help="only tests that can run beside others, or only those that are marked timed",
+        help="only tests that can run in parallel, or only tests that are marked timed",
     )
     parser.addoption(
         "--bad-frames",

@@ -67,8 +67,8 @@ def is_fine(one: Distribution) -> bool:
 
 def _report(every: list[Distribution]) -> int:
     for one in every:
-        mark = "" if is_fine(one) else "    NOT among the licences of tools/audit.py"
-        print(f"{one.name} {one.version}: {', '.join(licences(one)) or 'says nothing'}{mark}")
+        mark = "" if is_fine(one) else "    NOT among the accepted licences of tools/audit.py"
+        print(f"{one.name} {one.version}: {', '.join(licences(one)) or 'names no licence'}{mark}")
     return 0 if all(map(is_fine, every)) else 1
 
 

@@ -26,8 +26,8 @@ Version {version}. Made from values.yaml and values.schema.json with `make manif
         --set image.repository=registry.example.com/nvshare
 
 Needs Kubernetes {kubernetes}. Nodes need the NVIDIA driver and the NVIDIA container toolkit,
-or, with `emulated.enabled=true`, nothing. The image is made as docs/installing.md says;
-docs/kubernetes.md tells the rest.
+or, with `emulated.enabled=true`, nothing. docs/installing.md shows how to build the
+image, and docs/kubernetes.md describes everything else.
 
 ## Values
 

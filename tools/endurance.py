@@ -1,11 +1,11 @@
-"""What a daemon comes to in the long run, and with many clients: figures for docs/security.md.
+"""How a daemon behaves over a long time and with many clients: figures for docs/security.md.
 
     python -m tools.endurance short --minutes 30     # 500 short-lived clients a minute
     python -m tools.endurance short --minutes 5 --per-minute 3000   # as many clients, sooner
     python -m tools.endurance crowd --clients 1000   # idle ones, those that report, and hand-overs
 
-It runs from the source tree, on an emulated node, and exits with 1 where a bar is missed. Times
-are those of the machine as it is: have it to yourself.
+It runs from the source tree, on an emulated node, and exits with 1 if a bar is missed. Other load
+on the machine changes the times: run nothing else on it.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def forked(work: Callable[[], None]) -> int:
     try:
         work()
     except Exception as error:  # noqa: BLE001  (whatever it is, this process ends here)
-        print(f"a client has failed: {error!r}", file=sys.stderr)
+        print(f"a client failed: {error!r}", file=sys.stderr)
         os._exit(1)
     os._exit(0)
 

@@ -28,7 +28,7 @@ def version(program: Path) -> tuple[int, int]:
     ).stdout
     match = re.match(r"go(\d+)\.(\d+)", text)
     if match is None:
-        raise RuntimeError(f"`{program} env GOVERSION` does not begin with a version: {text}")
+        raise RuntimeError(f"`{program} env GOVERSION` did not print a version: {text}")
     return int(match[1]), int(match[2])
 
 

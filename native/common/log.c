@@ -72,7 +72,8 @@ void log_open(const char *level, const char *file) {
             atomic_store(&output, descriptor);
     }
     if (found < 0)
-        log_warn("NVSHARE_LOG is \"%.32s\", and not debug, info or warn: taken as warn", level);
+        log_warn("NVSHARE_LOG is \"%.32s\", but should be debug, info or warn: warn is used",
+                 level);
     else
         atomic_store(&lowest, found);
     errno = before;

@@ -108,10 +108,10 @@ class Campaign:
                 if program.rounds < rounds + ROUNDS
             ]
 
-        self._until_none(late, f"not everybody goes on {when}")
-        self._until_none(self._unmanaged, f"not everybody is with the daemon {when}")
+        self._until_none(late, f"some programs make no progress {when}")
+        self._until_none(self._unmanaged, f"some programs are not connected to the daemon {when}")
         if not self._journal.failures:
-            self._journal.say(f"all have gone on {when}")
+            self._journal.say(f"all programs have made progress {when}")
 
     def _unmanaged(self) -> list[str]:
         """Processes that use a GPU without the daemon's knowledge."""

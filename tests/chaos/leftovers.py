@@ -63,14 +63,14 @@ def _of_daemon(stage: Stage) -> Iterator[str]:
     try:
         status = stage.supervisor.control.status()
     except (NvshareError, OSError) as error:
-        yield f"the daemon does not answer in the end: {error}"
+        yield f"the daemon does not answer at the end: {error}"
         return
     yield from _left_in_status(status)
     if memory := [name for name in descriptors(status.pid).values() if "memfd:" in name]:
         yield f"the daemon has memory files open: {memory}"
     opened = descriptors(status.pid).values()
     if len(opened) > stage.supervisor.fewest_descriptors + _CONNECTIONS:
-        yield f"the daemon has more open than one that nobody has come to: {sorted(opened)}"
+        yield f"the daemon has more files open than a daemon without clients: {sorted(opened)}"
 
 
 def _left_in_status(status: NodeStatus) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _left_in_status(status: NodeStatus) -> Iterator[str]:
         yield f"the host still keeps {status.host.kept} bytes"
     for device in status.devices:
         if device.allocated or device.running or device.waiting or device.clients:
-            yield f"GPU {device.index} is still said to be used: {device}"
+            yield f"the daemon still reports GPU {device.index} as used: {device}"
 
 
 def _of_node(stage: Stage) -> Iterator[str]:

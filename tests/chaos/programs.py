@@ -155,7 +155,7 @@ class Program:
         if verdict in (Verdict.REFUSED, Verdict.WRONG):
             tell = self._journal.fail if verdict is Verdict.WRONG else self._journal.say
             words = "; ".join(said[:5]) or "nothing"
-            tell(f"program {self.role} {verdict.value}: with {codes}, and said {words}")
+            tell(f"program {self.role} {verdict.value}: exit codes {codes}, output: {words}")
         self.refused += verdict is Verdict.REFUSED
         if not self._journal.failures:
             for path in self._said:

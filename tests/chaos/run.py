@@ -27,8 +27,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--small", action="store_true", help="fewer programs, as in make test")
-    parser.add_argument("--kinds", help="only these kinds of faults, by commas")
-    parser.add_argument("--quiet", action="store_true", help="say only how it went")
+    parser.add_argument("--kinds", help="only these kinds of faults, separated by commas")
+    parser.add_argument("--quiet", action="store_true", help="print only the result")
     options = parser.parse_args()
     if os.getuid() == 0 and not os.environ.get(HAS_MOUNTS):
         return _with_own_mounts()
@@ -64,18 +64,18 @@ def _with_own_mounts() -> int:
 
 def _tell(result: Result, again: str, kept: Path) -> None:
     print(
-        f"{result.acts} acts with {result.faults} faults, {result.daemons} daemons; programs have "
-        f"had {result.rounds} kernels computed and come to their end {result.finished} times, "
-        f"and were refused memory {result.refused} times with a reason; "
-        f"longest that a GPU was idle without a reason: {result.longest_idle:.2f} s, of "
-        f"{result.watched:.0f} s in which that would have been wrong"
+        f"{result.acts} acts with {result.faults} faults, {result.daemons} daemons; programs ran "
+        f"{result.rounds} kernels, finished {result.finished} times, and were refused memory "
+        f"{result.refused} times for a known reason; a GPU was idle without a known reason for "
+        f"{result.longest_idle:.2f} s at most, in {result.watched:.0f} s without faults that "
+        "explain it"
     )
     if not result.failures:
         return
     lines = (kept / "journal.txt").read_text(encoding="utf-8").splitlines()
     print("\nThe last steps:", *lines[-_LAST:], sep="\n  ")
-    print("\nWhat is wrong:", *result.failures, sep="\n  ")
-    print(f"\nThe same again: {again}; logs are in {kept}")
+    print("\nFailures:", *result.failures, sep="\n  ")
+    print(f"\nTo repeat the run: {again}. Logs are in {kept}")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ _NOT_ITS_OWN = ("nvshare[", "nvshare emulator:")
 class Verdict(Enum):
     """How it ended."""
 
-    FINISHED = "has done all it had to"
+    FINISHED = "has finished"
     KILLED = "was killed as planned"
-    REFUSED = "was refused memory, which is explained"
-    WRONG = "ended as it should not have"
+    REFUSED = "was refused memory for a known reason"
+    WRONG = "ended in an unexpected way"
 
 
 def own_words(text: str) -> list[str]:

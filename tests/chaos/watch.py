@@ -118,7 +118,9 @@ class Watch:
             idle = self._idle[gpu.index].note(sample)
             if idle is not None:
                 who = ", ".join(f"{one.program} (pid {one.pid})" for one in wanting)
-                self._journal.fail(f"GPU {gpu.index} is idle for {idle:.2f} s; {who} want it")
+                self._journal.fail(
+                    f"GPU {gpu.index} was idle for {idle:.2f} s while programs waited for it: {who}"
+                )
 
 
 def _activity(gpu: GpuReport) -> tuple[int, ...]:

@@ -68,9 +68,9 @@ def install_clang() -> None:
     if apt is None or os.getuid() != 0:
         raise NvshareError(
             "the readers in C cannot be fuzzed",
-            why="that takes clang and its libFuzzer",
+            why="fuzzing them needs clang and its libFuzzer",
             do="install clang (as root on Debian and Ubuntu, `make fuzz` does that itself), or "
-            "choose others with ONLY=NAME",
+            "choose other readers with ONLY=NAME",
         )
     print("installing clang", file=sys.stderr, flush=True)
     _install(apt, "clang")

@@ -44,16 +44,20 @@ def main() -> int:
                 failed.append(name)
     print(f"{len(jobs)} readers in {time.monotonic() - began:.0f} s; failed: {failed or 'none'}")
     if failed:
-        print(f"what failed is in {CRASHES}; mend it, and keep the input in {FOLDER}")
+        print(f"failing inputs are in {CRASHES}; correct the error, and keep the input in {FOLDER}")
     return int(bool(failed))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make fuzz")
-    parser.add_argument("--seconds", type=int, default=60, help="for each reader")
-    parser.add_argument("--only", default="", help="names, with commas between them")
+    parser.add_argument("--seconds", type=int, default=60, help="time for each reader")
     parser.add_argument(
-        "--where-possible", action="store_true", help="without clang, leave the readers in C out"
+        "--only", default="", help="names of readers, separated by commas or spaces"
+    )
+    parser.add_argument(
+        "--where-possible",
+        action="store_true",
+        help="leave out the readers in C if there is no clang",
     )
     return parser.parse_args()
 
@@ -63,7 +67,9 @@ def _commands(only: str, *, where_possible: bool) -> list[tuple[str, Command]]:
     known = (*in_c, *in_python, API)
     chosen = only.replace(",", " ").split() or list(known)
     if unknown := [name for name in chosen if name not in known]:
-        raise NvshareError(f"there is no reader {unknown[0]}", do=f"choose of {', '.join(known)}")
+        raise NvshareError(
+            f"there is no reader {unknown[0]}", do=f"choose one of {', '.join(known)}"
+        )
     if any(name in in_c for name in chosen) and not _prepare(where_possible):
         print("not run here: the readers in C, because there is no clang")
         chosen = [name for name in chosen if name not in in_c]

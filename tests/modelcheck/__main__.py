@@ -16,12 +16,18 @@ from .waiting import Waits
 
 
 @click.command()
-@click.option("--clients", default=3, show_default=True, help="How many programs there are.")
-@click.option("--crashes", default=2, show_default=True, help="How many faults there are.")
-@click.option("--late", default=0, show_default=True, help="How often somebody is late.")
-@click.option("--rest", is_flag=True, help="Programs rest, too, where there is more to look at.")
-@click.option("--most", default=0, help="Give up after so many worlds; 0: never.")
-@click.option("--journal", type=click.Path(path_type=Path), help="Where a counterexample is kept.")
+@click.option("--clients", default=3, show_default=True, help="Number of programs.")
+@click.option("--crashes", default=2, show_default=True, help="Number of faults.")
+@click.option(
+    "--late", default=0, show_default=True, help="How often a program or a message is late."
+)
+@click.option(
+    "--rest", is_flag=True, help="Programs also rest where there are faults or three programs."
+)
+@click.option("--most", default=0, help="Stop after this many worlds; 0: never.")
+@click.option(
+    "--journal", type=click.Path(path_type=Path), help="File for the journal of a counterexample."
+)
 def main(
     clients: int, crashes: int, late: int, rest: bool, most: int, journal: Path | None
 ) -> None:
@@ -35,7 +41,7 @@ def main(
             if case.faults > 1 or case.any_order:
                 continue
             found = Search(case, most=most, waits=Waits(place)).run()
-            report(found, f"{case}; process {place + 1} waits {found.longest_wait:g} s at the most")
+            report(found, f"{case}; process {place + 1} waits {found.longest_wait:g} s at most")
             if found.problem:
                 fail(found, journal)
 
@@ -43,7 +49,11 @@ def main(
 def report(found: Found, what: str) -> None:
     """Print how much was searched."""
     ends = "CUT SHORT" if found.is_cut else f"depth {found.depth}"
-    left = f", {found.left_out} steps beyond what may wait to be read" if found.left_out else ""
+    left = (
+        f", {found.left_out} steps left out because too many messages would wait"
+        if found.left_out
+        else ""
+    )
     click.echo(
         f"{what}: {found.worlds} worlds, {found.steps} steps, {ends}{left}, {found.seconds:.0f} s"
     )
@@ -55,11 +65,11 @@ def fail(found: Found, journal: Path | None) -> None:
         click.echo(line)
     problem, lines = play(found.case, found.path)
     if problem != found.problem:
-        click.echo(f"A core that forgets nothing says otherwise: {problem or 'all is well'}.")
+        click.echo(f"A core with its full history gives another result: {problem or 'no problem'}.")
     if journal is not None:
         remarks = [f"# {found.problem}"]
         journal.write_text("\n".join([*remarks, *lines]) + "\n", encoding="utf-8")
-        click.echo(f"What the last daemon was told, and what it ordered, is in {journal}.")
+        click.echo(f"The events and orders of the last daemon are in {journal}.")
     sys.exit(1)
 
 

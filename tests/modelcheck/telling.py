@@ -36,9 +36,9 @@ def tell(case: Case, path: list[Step], problem: str) -> Iterator[str]:
         try:
             world = tidy(check_step(case, world, step, case.follow(world, step)))
         except (Violation, AssertionError) as error:
-            yield f"     That is it: {error}"
+            yield f"     Here it fails: {error}"
             break
-    yield "How things stood:"
+    yield "The state at that moment:"
     yield from (f"  {line}" for line in stand(world))
 
 
@@ -52,10 +52,10 @@ def sentence(world: World, step: Step) -> str:
             assert step.do is not None
             return f"{who} {step.do.value}"
         case Kind.DELIVER:
-            return f"the daemon reads of {who}: {_said(world.places[step.place].outbox[0])}"
+            return f"the daemon reads from {who}: {_said(world.places[step.place].outbox[0])}"
         case Kind.DELIVER_LAST:
             client, events = world.ghosts[step.place]
-            return f"the daemon reads of client {client}, who is gone: {_said(events[0])}"
+            return f"the daemon reads from client {client}, which is gone: {_said(events[0])}"
         case Kind.TICK:
             assert world.daemon is not None
             assert world.daemon.alarm is not None

@@ -88,7 +88,7 @@ def test_who_is_let_in_without_room_is_found(monkeypatch: pytest.MonkeyPatch) ->
     assert "run at once, and need 4 units of 2" in found.problem
     lines = list(tell(found.case, found.path, found.problem))
     assert any("Grant" in line for line in lines)
-    assert any(line.startswith("     That is it: ") for line in lines)
+    assert any(line.startswith("     Here it fails: ") for line in lines)
     problem, journal = play(found.case, found.path)
     assert problem == found.problem
     assert replay(journal) == []

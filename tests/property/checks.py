@@ -25,7 +25,7 @@ def check_grants(
             whole = not any(one.memory.swapped for one in running)
             gangs = {one.gang for one in running}
             alone = whole and (len(running) == 1 or (len(gangs) == 1 and None not in gangs))
-            assert alone or not any(sizes), "somebody pushes out what cannot leave"
+            assert alone or not any(sizes), "a client pushes out memory that cannot leave"
 
 
 def check_share(order: SetLimits) -> None:

@@ -34,6 +34,6 @@ class Circles:
     def _journal(self) -> str:
         last = "\n  ".join(self._last)
         return (
-            f"it goes round in circles: more than {self._most} things have happened "
-            f"{self._within}. The last of them:\n  {last}"
+            f"the history repeats itself: more than {self._most} events happened "
+            f"{self._within}. The last events:\n  {last}"
         )

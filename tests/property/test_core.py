@@ -277,7 +277,7 @@ class Sharing(RuleBasedStateMachine):
     @invariant()
     def nobody_was_told_to_move_out_what_the_host_cannot_hold(self) -> None:
         for name, (limit, _) in self.world.cgroups.items():
-            assert self.world.charged(name) <= limit, f"the kernel kills somebody in {name}"
+            assert self.world.charged(name) <= limit, f"the kernel kills a process in {name}"
         kept = sum(program.pages for program in self.world.programs.values())
         assert kept <= self.most_kept, "more is on the host than may be"
 
@@ -362,7 +362,7 @@ class Sharing(RuleBasedStateMachine):
         rosters = self.world.rosters
         while any(roster.newcomers for roster in rosters) and self.world.now < end:
             self.world.advance(0.5)
-        assert not any(roster.newcomers for roster in rosters), "somebody never had an answer"
+        assert not any(roster.newcomers for roster in rosters), "a client never had an answer"
 
 
 TestSharing = Sharing.TestCase

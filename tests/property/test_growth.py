@@ -92,7 +92,7 @@ def run(lives: list[tuple[list[int], float]], host: int, random: Random) -> list
                 _talk(world, life.program, random)
                 life.step(world)
         world.advance(random.choice([0.0, 0.1, 0.5]))
-    assert not world.programs, "somebody waits for ever"
+    assert not world.programs, "a client waits for ever"
     return [report.text for report in world.reports if report.kind is ReportKind.HOST_FULL]
 
 

@@ -313,9 +313,9 @@ class World:
                 if _parks(client) or client.gang is not None or client.group in self.collectives:
                     # It may have to give way because of another device.
                     continue
-                assert not roster.everything_fits, "everything fits, and somebody was switched"
+                assert not roster.everything_fits, "everything fits, but a client was switched"
                 if roster.regime.is_sliced:
-                    assert not effect.evict_bytes, "everything fits, and memory is to move"
+                    assert not effect.evict_bytes, "everything fits, but memory is to move"
                     self.slices += 1
                 else:
                     self.switches += 1
@@ -353,7 +353,7 @@ class World:
             reports = [e for e in effects[:-1] if not isinstance(e, Report)]
             assert not reports, "refused, and something was done all the same"
         state = self._roster_of(event.client).clients[event.client].state
-        assert state is State.RUNNING or not answers[0].missing, "who does not run misses nothing"
+        assert state is State.RUNNING or not answers[0].missing, "missing, but does not run"
 
     def _carry_out(self, effect: Effect) -> None:
         match effect:

@@ -91,7 +91,7 @@ def main() -> None:
     places = " ".join(str(folder(version)) for version in VERSIONS if folder(version).exists())
     print(f"PyTorch is in {places}" if places else "There is no PyTorch here.")
     if places:
-        print(f"To get rid of it: rm -rf {places}")
+        print(f"To remove it: rm -rf {places}")
 
 
 if __name__ == "__main__":

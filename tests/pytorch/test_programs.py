@@ -22,8 +22,9 @@ BARE: tuple[str, ...] = ()
 # The program asks for 40 GiB, and nvshare says why it refuses where the driver would not.
 # With explicit memory, it says so too when the GPU is full.
 TOO_MUCH = (
-    r"GPU 0: \d+ bytes refused: with the 0 in use that is more than the GPU has"
-    r"|GPU 0: \d+ bytes refused: memory that moves explicitly has to be on the GPU at once"
+    r"GPU 0: \d+ bytes refused: together with the 0 bytes in use, this is more than the GPU has"
+    r"|GPU 0: \d+ bytes refused: all explicit memory of a program has to fit on the GPU at the "
+    r"same time"
 )
 
 

@@ -68,7 +68,7 @@ def _run(*command: str) -> None:
     )
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["nothing"]
-        raise ImpossibleError(f"`{' '.join(command[:3])} …` has failed, and says: {said[-1]}")
+        raise ImpossibleError(f"`{' '.join(command[:3])} …` failed with: {said[-1]}")
 
 
 def _test(arguments: list[str], environment: dict[str, str]) -> int:

@@ -35,30 +35,31 @@ _KINDS = {
     "move": "waits for the turn",
     "sync": "its time counts as busy",
     "many": "waits for the turns on all GPUs that it launches on",
-    "alloc": "memory is counted and limited, and made movable where it can be",
+    "alloc": "memory is counted and limited, and made movable where possible",
     "free": "memory is no longer counted",
     "info": "answers for this program alone",
-    "context": "contexts are followed",
-    "stream": "streams are followed",
-    "function": "the call of the program's function is seen",
-    "lookup": "hands out nvshare's functions",
+    "context": "contexts are tracked",
+    "stream": "streams are tracked",
+    "function": "nvshare notices when the program's function is called",
+    "lookup": "returns nvshare's functions",
 }
 _HEAD = """\
 # Every function of the driver
 
 <!-- Written by `make reference` from native/interposer. Do not edit. -->
 
-What nvshare does with each function of the CUDA driver API, up to CUDA {newest}. Either it is
-hooked, and then this page says what for; or it is passed through: the program calls the driver
-itself, for the reason that is given. None is refused as such; what a hooked one refuses is over a
-limit, or is among what [memory that moves explicitly](explicit.md) cannot do. A function of a newer
-CUDA than this is passed through, and `NVSHARE_LOG=info` names it when a program asks for it.
+This page says how nvshare treats each function of the CUDA driver API, up to CUDA {newest}. A
+function is either hooked, and the page says what for, or passed through: the program calls the
+driver directly, for the reason given. No function is refused in general. A hooked function refuses
+a request that exceeds a limit, or that [explicit memory](explicit.md) does not support. A function
+of a newer CUDA release is passed through, and `NVSHARE_LOG=info` names it when a program looks it
+up.
 
-"Since" is the CUDA release that brought the function, or this revision of it (`_v2`, `_v3`), as
-`cudaTypedefs.h` tells. Programs that were built with an older CUDA call what that one had, and all
-of that is here: the headers of 11.8, 12.0 and 12.9 declare nothing that those of {newest} do not.
-Flavours for the stream of a thread (`_ptsz`, `_ptds`) go with their function. How calls are
-intercepted is in [the interposer](interposer.md).
+"Since" is the CUDA release that introduced the function, or this revision of it (`_v2`, `_v3`),
+according to `cudaTypedefs.h`. Programs that were built with an older CUDA call functions of that
+release, and all of these are listed: the headers of 11.8, 12.0 and 12.9 declare no function that
+those of {newest} lack. Variants for the stream of a thread (`_ptsz`, `_ptds`) are treated like
+their function. [The interposer](interposer.md) describes how calls are intercepted.
 """
 
 
@@ -149,7 +150,7 @@ def _by_release(every: list[Row]) -> str:
 
 def _why() -> str:
     lines = [(str(number), why) for number, (why, _) in enumerate(reasons(), start=1)]
-    return "## Why some are passed through\n\n" + _table(("", "reason"), *lines)
+    return "## Why functions are passed through\n\n" + _table(("", "reason"), *lines)
 
 
 def _list(every: list[Row]) -> str:
@@ -163,7 +164,7 @@ def _list(every: list[Row]) -> str:
         )
         for row in every
     ]
-    return "## All of them\n\n" + _table(("function", "since", "what nvshare does"), *lines)
+    return "## All functions\n\n" + _table(("function", "since", "what nvshare does"), *lines)
 
 
 def main() -> None:

@@ -66,5 +66,5 @@ def run(page: Path, folder: Path, seconds: float = 60) -> "subprocess.CompletedP
     except subprocess.TimeoutExpired:
         os.killpg(shell.pid, signal.SIGKILL)
         output, _ = shell.communicate()
-        output += f"\n(not done after {seconds:g} s)"
+        output += f"\n(not finished after {seconds:g} s)"
     return subprocess.CompletedProcess(page.name, shell.returncode, output)

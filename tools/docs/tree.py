@@ -17,7 +17,7 @@ HEAD = """\
 
 <!-- Written by `make reference` from docstrings and comments. Do not edit. -->
 
-What each file says of itself. [ARCHITECTURE.md](../ARCHITECTURE.md) shows the ways through them.
+The first sentence of each file. [ARCHITECTURE.md](../ARCHITECTURE.md) shows how they work together.
 """
 # First what runs on a node, then the laboratory: everything in folders called lab.
 PARTS = {
@@ -39,7 +39,7 @@ PARTS = {
 _AROUND = {
     "docs": "Tutorial, how-to, explanation, reference: README.md lists the pages.",
     "deploy": "systemd unit, Helm chart with alerts and a dashboard, manifests, Dockerfile.",
-    "examples": "Programs that README's commands run.",
+    "examples": "Programs that the commands in README run.",
     "tests/unit": "Mirrors src/nvshare; C parts under sanitizers, models in virtual time.",
     "tests/property": "Hypothesis: histories of events against the core.",
     "tests/replay": "Journals of scheduling bugs: events with the effects they must have.",
@@ -47,31 +47,31 @@ _AROUND = {
     "tests/kubernetes": "A real cluster of one node (make test-k8s).",
     "tests/pytorch": "PyTorch from PyPI, bare and under nvshare (make test-torch).",
     "tests/web": "The web page in Chromium (make test-web).",
-    "tools": "Generates documentation and manifests, makes releases, adds up test results.",
+    "tools": "Generates documentation and manifests, builds releases, adds up test results.",
 }
 _TREE = re.compile(r"(<!-- tree: .*? -->\n)(.*?)(<!-- end of tree -->)", re.DOTALL)
 _FOLDERS = {
-    "native/common": "What native libraries share: frames and their bytes, the log, quantities.",
-    "native/headers": "What the vendor's headers declare, read for generators of C.",
-    "native/machine": "What a client does with its turn, as a table: inputs in, actions out.",
-    "native/otherlibc": "What programs of musl images get in the interposer's place.",
-    "native/interposer/generator": "Makes wrappers, table and exports of hooks.def.",
+    "native/common": "Shared by native libraries: frames and their bytes, the log, quantities.",
+    "native/headers": "Reads the declarations of the vendor's headers, for generators of C.",
+    "native/machine": "The state machine of a client, as a table: inputs in, actions out.",
+    "native/otherlibc": "The library that programs of musl images get instead of the interposer.",
+    "native/interposer/generator": "Generates wrappers, table and exports from hooks.def.",
     "lab/emulator": "libcuda.so.1 and libnvidia-ml.so.1, the emulated GPUs.",
-    "lab/emulator/api": "The driver's calls: each checks its arguments, and makes a task.",
+    "lab/emulator/api": "The driver's calls: each checks its arguments, and creates a task.",
     "lab/emulator/exports": "Every name of the vendor's headers, generated.",
-    "lab/emulator/image": "PTX, cubins and fatbins to names, parameters and resources.",
+    "lab/emulator/image": "Reads names, parameters and resources from PTX, cubins and fatbins.",
     "lab/emulator/kernels": "The few kernels that compute.",
-    "lab/emulator/model": "What all processes of a node share: one file, one lock, one time.",
+    "lab/emulator/model": "The shared state of processes of a node: one file, one lock, one clock.",
     "lab/emulator/nvml": "libnvidia-ml.so.1.",
-    "lab/emulator/process": "What one process has: contexts, streams, memory, queues of work.",
-    "lab/emulator/runtime": "libcudart.so.12 and .13, the CUDA runtime on that driver.",
+    "lab/emulator/process": "The state of one process: contexts, streams, memory, queues of work.",
+    "lab/emulator/runtime": "libcudart.so.12 and .13, the CUDA runtime on the emulated driver.",
     "lab/workloads/driver": "In C, on the driver API.",
     "lab/workloads/pytorch": "On PyTorch.",
     "lab/bench": "Programs that `nvshare bench` runs.",
     "lab/tests": "Programs that test parts of the emulator; the tests compile them.",
     "lab/tests/kill_at_every_instruction": "Kills a process at every instruction of a change of the node.",
     "protocol": "Tables from which C, Python and documentation are generated.",
-    "protocol/kubernetes": "What kubelet speaks, as .proto files.",
+    "protocol/kubernetes": "The protocols of kubelet, as .proto files.",
 }
 _SENTENCE = re.compile(r"(.+?[.!?])(\s|$)", re.DOTALL)
 _COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
@@ -160,7 +160,7 @@ def about(path: Path) -> str:
         said = re.sub(r"(?m)^\s*\*", "", found[1]) if found else ""
     sentence = _SENTENCE.match(" ".join(said.split("\n\n")[0].split()))
     if not sentence:
-        raise ValueError(f"{path} does not say what it is, in a sentence at its top")
+        raise ValueError(f"{path} has no sentence at its top that says what it is")
     return sentence[1]
 
 

@@ -27,10 +27,12 @@ LEAST_AFTER = 0.95
 def main() -> int:
     """Run the liars; print a line for each."""
     parser = argparse.ArgumentParser(prog="python -m tools.liars", description=__doc__)
-    parser.add_argument("--liars", default=",".join(KINDS), help="some of them, by commas")
-    parser.add_argument("--honest", type=int, default=2, help="how many programs")
-    parser.add_argument("--seconds", type=float, default=300.0, help="how long a liar is there")
-    parser.add_argument("--turn", type=float, default=10.0, help="length of a turn")
+    parser.add_argument(
+        "--liars", default=",".join(KINDS), help="kinds of liars, separated by commas"
+    )
+    parser.add_argument("--honest", type=int, default=2, help="number of honest programs")
+    parser.add_argument("--seconds", type=float, default=300.0, help="how long each liar runs")
+    parser.add_argument("--turn", type=float, default=10.0, help="length of a turn, in seconds")
     parser.add_argument("--speed", type=float, default=1.0)
     parser.add_argument("--at-once", action="store_true")
     given = parser.parse_args()

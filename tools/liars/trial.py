@@ -100,7 +100,7 @@ class Trial:
         command = [sys.executable, "-m", "tools.liars.kinds", str(self._daemon.folder), gpu, kind]
         liar = self._start(command, {**os.environ, "PYTHONPATH": str(ROOT)}, subprocess.PIPE)
         if liar.stdout is None or liar.stdout.readline() != "begun\n":
-            raise RuntimeError(f"the liar {kind} has not begun")
+            raise RuntimeError(f"the liar {kind} did not start")
         return liar
 
     def parts(self, seconds: float) -> list[float]:

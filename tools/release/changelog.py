@@ -21,7 +21,9 @@ def notes(text: str, name: str) -> str:
     """Return what is new in a version: its section, or that of unreleased changes."""
     found = section(text, name) or section(text, UNRELEASED)
     if not found:
-        raise ReleaseError(f"CHANGELOG.md says nothing of {name}, nor of what is not released yet")
+        raise ReleaseError(
+            f"CHANGELOG.md has no section for {name}, and none for unreleased changes"
+        )
     return f"{found}\n"
 
 

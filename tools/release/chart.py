@@ -13,6 +13,6 @@ def package_chart() -> None:
     run([program, "lint", "--strict", f"--kube-version={KUBERNETES}", CHART])
     for name, text in manifests().items():
         if (TARGET / name).read_text() != text:
-            raise ReleaseError(f"{name} is not what the chart renders to: run `make manifests`")
+            raise ReleaseError(f"{name} differs from the rendered chart: run `make manifests`")
         shutil.copy(TARGET / name, DIST / f"{name.removesuffix('.yaml')}-{version()}.yaml")
     run([program, "package", CHART, f"--destination={DIST}"])

@@ -35,7 +35,7 @@ def try_on_debian11() -> None:
         if not path.exists():
             raise ReleaseError(f"there is no {path}: run `make release` first")
     if os.getuid() != 0:
-        raise ReleaseError("only root can make a root folder of Debian, and run programs in it")
+        raise ReleaseError("only root can create a root folder of Debian, and run programs in it")
     need("debootstrap", "debootstrap")
     roots = kept(folder() / f"debian-11-{_PYTHON}", _make_roots)
     _try(roots / _PLAIN, wheel(platform.machine()))
@@ -53,7 +53,9 @@ def _try(root: Path, package: Path) -> None:
         inside(root, ("pip", "install", "--quiet", f"{_TMP}/{package.name}"), tmp, environ)
         told = inside(root, ("nvshare", "--version"), tmp, environ)
         if version() not in told:
-            raise ReleaseError(f"{package.name} calls itself {told.strip()}, and not {version()}")
+            raise ReleaseError(
+                f"{package.name} reports version {told.strip()} instead of {version()}"
+            )
         inside(root, _DEMO, tmp, environ)
     print(f"{package.name}: `{' '.join(_DEMO)}` ran on Debian 11, {root.name.replace('-', ' ')}")
 

@@ -54,9 +54,9 @@ def _try(machine: str) -> None:
             )
         # The line with its result is the last one: warnings come before.
         if json.loads(told.splitlines()[-1])["iterations"] != 50:
-            raise ReleaseError(f"the workload of {machine} has not done its work: {told}")
+            raise ReleaseError(f"the workload of {machine} failed: {told}")
         if _JOINED not in log.read_text():
-            raise ReleaseError(f"the interposer of {machine} has not reached the daemon:\n{told}")
+            raise ReleaseError(f"the interposer of {machine} did not reach the daemon:\n{told}")
 
 
 def _unpack(path: Path, target: Path) -> Path:
@@ -110,5 +110,7 @@ def _wait_for(sock: Path, process: "subprocess.Popen[bytes]") -> None:
     end = time.monotonic() + _PATIENCE_S
     while not sock.exists():
         if process.poll() is not None or time.monotonic() > end:
-            raise ReleaseError(f"the daemon for the test of the other machine's wheel: no {sock}")
+            raise ReleaseError(
+                f"the daemon for the other machine's wheel did not start: there is no {sock}"
+            )
         time.sleep(0.05)

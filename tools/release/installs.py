@@ -27,7 +27,7 @@ def try_wheel() -> None:
         run([*install, f"{wheel(platform.machine())}[{_PARTS}]"], environ)
         told = run([place / "bin" / "nvshare", "--version"], environ)
         if version() not in told:
-            raise ReleaseError(f"the wheel calls itself {told.strip()}, and not {version()}")
+            raise ReleaseError(f"the wheel reports version {told.strip()} instead of {version()}")
         run([place / "bin" / "nvshare", "demo", "--iterations=100", "--speed=50"], environ)
         # Not a part of nvshare: users have their own.
         run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip"], environ)

@@ -37,7 +37,9 @@ def run(command: Sequence[str | Path], environ: Mapping[str, str] | None = None)
     )
     if done.returncode != 0:
         words = " ".join(str(word) for word in command)
-        raise ReleaseError(f"`{words}` ended with {done.returncode}:\n{done.stdout.strip()}")
+        raise ReleaseError(
+            f"`{words}` ended with exit code {done.returncode}:\n{done.stdout.strip()}"
+        )
     return done.stdout
 
 

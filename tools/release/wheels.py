@@ -66,7 +66,7 @@ def cross(machine: str) -> dict[str, str]:
     toolchain = ROOT / "cmake" / f"{machine}.cmake"
     if not toolchain.exists():
         raise ReleaseError(
-            f"wheels for {machine} cannot be made on {platform.machine()}: there is no {toolchain}"
+            f"wheels for {machine} cannot be built on {platform.machine()}: there is no {toolchain}"
         )
     need(f"{machine}-linux-gnu-gcc", f"gcc-{machine}-linux-gnu libc6-dev-arm64-cross")
     return {

@@ -71,8 +71,16 @@ def main() -> int:
     """Read the arguments; run benchmarks if there are no results yet."""
     parser = argparse.ArgumentParser(prog="python -m tools.report")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--quick", action="store_true", help="a short set, two minutes")
-    which.add_argument("--from", dest="results", type=Path, metavar="FILE", help="lines of JSON")
+    which.add_argument(
+        "--quick", action="store_true", help="run a short set of benchmarks, in two minutes"
+    )
+    which.add_argument(
+        "--from",
+        dest="results",
+        type=Path,
+        metavar="FILE",
+        help="use these results of `nvshare bench --json`",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "report", metavar="FOLDER")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ def parse(lines: Iterable[str], where: str) -> list[Line]:
         if not isinstance(line, dict):
             raise BadInputError(
                 f"line {number} of {where} is not a result of a benchmark",
-                why="every line is to be a JSON object",
+                why="every line must be a JSON object",
                 do="write the file with `nvshare bench all --json > results.jsonl`",
             )
         found.append(line)

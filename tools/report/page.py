@@ -60,7 +60,7 @@ def html(sections: Sequence[Section], about: About) -> str:
         f"<h1>{TITLE}</h1>\n<p>{CAVEAT}</p>\n"
         f'<div class="tiles">\n{tiles}</div>\n'
         + "".join(map(_html_section, sections))
-        + f"<section><h2>What it was measured on</h2>\n<dl>\n{facts}<dt>commands</dt>"
+        + f"<section><h2>Machine and settings</h2>\n<dl>\n{facts}<dt>commands</dt>"
         f"<dd>{commands}</dd></dl></section>\n</html>\n"
     )
 
@@ -96,7 +96,7 @@ def markdown(sections: Sequence[Section], about: About) -> str:
         if section.chart:
             parts.append(f"![{section.chart.title}]({section.chart.name}.svg)")
         parts.append(_markdown_table(section.head, section.rows))
-    parts += ["## What it was measured on", _markdown_table(("", ""), about.facts)]
+    parts += ["## Machine and settings", _markdown_table(("", ""), about.facts)]
     parts.append("\n".join(f"    {command}" for command in about.commands))
     return "\n\n".join(parts) + "\n"
 

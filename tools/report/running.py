@@ -38,9 +38,9 @@ def carry_out(commands: Sequence[tuple[str, ...]], results: Path) -> None:
             print(f"{time.monotonic() - began:6.1f} s  nvshare {' '.join(command)}", flush=True)
             if done.returncode:
                 raise NvshareError(
-                    f"`nvshare {' '.join(command)}` has failed",
-                    why=f"it ended with {done.returncode}, and said why above",
-                    do=f"put that right, or use what there is: make report FROM={results}",
+                    f"`nvshare {' '.join(command)}` failed",
+                    why=f"it ended with exit code {done.returncode}; its error message is above",
+                    do=f"correct the cause, or use the results so far: make report FROM={results}",
                 )
 
 

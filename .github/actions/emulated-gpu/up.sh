@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Installs nvshare, starts a node, and tells the runner what the environment of later steps is to be. Reads GPUS, SPEED, DATA, SOURCE
-# and PYTHON; writes to GITHUB_ENV and GITHUB_OUTPUT.
+# Installs nvshare, starts a node, and sets the environment of later steps. Reads GPUS, SPEED, DATA, SOURCE and PYTHON; writes to GITHUB_ENV and GITHUB_OUTPUT.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 python=${PYTHON:-python3}
 node=ci
 
-# SOURCE=installed: there is one already.
+# SOURCE=installed: nvshare is installed already.
 if [[ ${SOURCE:-} != installed ]]; then
     "$python" -m pip install --quiet "${SOURCE:-$here}"
 fi

@@ -39,7 +39,7 @@ static CUresult instantiate(CUgraph graph, unsigned long long flags, CUgraphExec
     REQUIRE_DRIVER();
     REQUIRE(out && graph_of(graph) && !graph->being_captured, CUDA_ERROR_INVALID_VALUE);
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        return emulator_unsupported("a graph to be launched by the device");
+        return emulator_unsupported("a graph that the device launches");
     REQUIRE(flags < 2 * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_ERROR_INVALID_VALUE);
     CUgraphExec exec = calloc(1, sizeof *exec);
     REQUIRE(exec, CUDA_ERROR_OUT_OF_MEMORY);

@@ -53,8 +53,8 @@ static void *copy_image(const void *data, size_t size) {
 
 static CUresult keep(CUlinkState state, const void *data, size_t size, size_t kernels) {
     if (state->kernels && kernels)
-        fprintf(stderr, "nvshare emulator: cuLinkComplete will return the kernels of one input "
-                        "only: linking is not emulated\n");
+        fprintf(stderr, "nvshare emulator: linking is not emulated: cuLinkComplete will return "
+                        "the kernels of only one input\n");
     if (state->image && !kernels)
         return CUDA_SUCCESS;
     void *copy = copy_image(data, size);

@@ -102,7 +102,6 @@ CUresult node_get(CUgraphNode node, CUgraphNodeType type, CUgraphNodeParams *out
         out->free.dptr = node->task.memory.address;
         return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
-    default:
-        return emulator_unsupported("asking for the parameters of a batch memory operation node");
+    default: return emulator_unsupported("reading the parameters of a batch memory operation node");
     }
 }

@@ -25,7 +25,8 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     REQUIRE(pool && poolProps, CUDA_ERROR_INVALID_VALUE);
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE &&
         poolProps->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return emulator_unsupported("a memory pool to be exported by other than a descriptor");
+        return emulator_unsupported(
+            "a memory pool that is exported by a handle other than a file descriptor");
     CUresult result = check_location(&poolProps->location, poolProps->allocType);
     if (result != CUDA_SUCCESS)
         return result;

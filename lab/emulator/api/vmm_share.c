@@ -31,7 +31,8 @@ CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocat
     REQUIRE_HANDLES();
     REQUIRE(shareableHandle && !flags, CUDA_ERROR_INVALID_VALUE);
     if (handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return emulator_unsupported("cuMemExportToShareableHandle to other than a file descriptor");
+        return emulator_unsupported(
+            "cuMemExportToShareableHandle to a handle other than a file descriptor");
     driver_lock();
     const struct physical *physical = physical_find(handle);
     int file = physical && physical->file >= 0 ? fcntl(physical->file, F_DUPFD_CLOEXEC, 0) : -1;
@@ -77,7 +78,8 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
     REQUIRE_HANDLES();
     REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     if (shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return emulator_unsupported("cuMemImportFromShareableHandle of other than a descriptor");
+        return emulator_unsupported(
+            "cuMemImportFromShareableHandle of a handle other than a file descriptor");
     struct physical *physical;
     driver_lock();
     CUresult result = import((int)(intptr_t)osHandle, &physical);

@@ -107,7 +107,7 @@ static int read_architecture(struct cubin *cubin) {
         cubin->specific = noted_specific(&cubin->sections);
         return 0;
     default:
-        return image_refuse(cubin->why, -ENOTSUP, "the cubin is of an unknown layout (ABI %#x)",
+        return image_refuse(cubin->why, -ENOTSUP, "the cubin has an unknown layout (ABI %#x)",
                             cubin->sections.header.e_ident[EI_OSABI]);
     }
 }
@@ -116,7 +116,7 @@ static int check_architecture(const struct cubin *cubin, int device) {
     if (image_binary_fits(cubin->architecture, cubin->specific, device))
         return 0;
     return image_refuse(cubin->why, -ENOEXEC,
-                        "the cubin is for sm_%d%s, which compute capability %d.%d does not run",
+                        "the cubin is for sm_%d%s, which does not run on compute capability %d.%d",
                         cubin->architecture, cubin->specific ? "a" : "", device / 10, device % 10);
 }
 

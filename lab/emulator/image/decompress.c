@@ -68,12 +68,12 @@ int image_decompress(enum image_compression compression, struct bytes packed, ui
     const struct codec *codec = &codecs[compression];
     if (size == 0 || size > IMAGE_BYTES_MAX || packed.size > INT_MAX ||
         size / codec->ratio_max > packed.size)
-        return image_refuse(why, -EBADMSG, "an image compressed with %s tells a wrong size",
+        return image_refuse(why, -EBADMSG, "an image compressed with %s states a wrong size",
                             codec->name);
     void *library = dlopen(codec->library, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return image_refuse(why, -ENOTSUP,
-                            "the image is compressed with %s and %s is not installed: install it, "
+                            "the image is compressed with %s, and %s is not installed. Install it, "
                             "or build with fatbinary --compress-mode=none",
                             codec->name, codec->library);
     void *function = dlsym(library, codec->function);

@@ -71,10 +71,11 @@ static int load_wrapper(struct image *image, const uint8_t *data, size_t size, i
                         const struct image_reason *why) {
     struct wrapper wrapper;
     if (size != 0)
-        return image_refuse(why, -EBADMSG, "a fatbin wrapper makes no sense outside of memory");
+        return image_refuse(why, -EBADMSG,
+                            "a fatbin wrapper is only valid in memory, not in a file");
     memcpy(&wrapper, data, sizeof wrapper);
     if (wrapper.fatbin == NULL || !starts_with(wrapper.fatbin, 0, fatbin_magic))
-        return image_refuse(why, -EBADMSG, "the fatbin wrapper does not lead to a fatbin");
+        return image_refuse(why, -EBADMSG, "the fatbin wrapper does not point to a fatbin");
     return load_fatbin(image, wrapper.fatbin, 0, device, why);
 }
 

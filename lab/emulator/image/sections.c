@@ -103,14 +103,16 @@ int sections_extent(const uint8_t *data, size_t *size, const struct image_reason
         return error;
     uint64_t table = (uint64_t)sections.header.e_shnum * sizeof(Elf64_Shdr);
     if (sections.header.e_shoff > IMAGE_BYTES_MAX)
-        return image_refuse(why, -EBADMSG, "the section table of the ELF file is out of reach");
+        return image_refuse(why, -EBADMSG,
+                            "the section table of the ELF file lies outside of the file");
     uint64_t end = sections.header.e_shoff + table;
     for (uint32_t i = 0; i < sections.header.e_shnum; i++) {
         Elf64_Shdr section = sections_get(&sections, i);
         if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL)
             continue;
         if (section.sh_offset > IMAGE_BYTES_MAX || section.sh_size > IMAGE_BYTES_MAX)
-            return image_refuse(why, -EBADMSG, "section %u of the ELF file is out of reach", i);
+            return image_refuse(why, -EBADMSG,
+                                "section %u of the ELF file lies outside of the file", i);
         if (section.sh_offset + section.sh_size > end)
             end = section.sh_offset + section.sh_size;
     }

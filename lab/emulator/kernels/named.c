@@ -43,7 +43,7 @@ static uint64_t run_of(struct walk *walk, uint64_t element, uint64_t count) {
     const struct allocation *allocation = memory_find(walk->address);
     walk->bytes = allocation ? memory_resolve(walk->address) : NULL;
     if (!walk->bytes) {
-        fprintf(stderr, "nvshare emulator: a kernel went to 0x%llx, where there is no memory\n",
+        fprintf(stderr, "nvshare emulator: a kernel accessed 0x%llx, where no memory is mapped\n",
                 (unsigned long long)walk->address);
         return 0;
     }

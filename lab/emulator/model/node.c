@@ -74,8 +74,8 @@ static int make_or_check(struct node *node, const char *folder, char *why, size_
     if (magic == NODE_MAGIC)
         return 0;
     snprintf(why, why_bytes,
-             "the node in %.3000s was made by another version of nvshare; start it again with "
-             "nvshare emulate down and up",
+             "the node in %.3000s was made by another version of nvshare: remove it with "
+             "`nvshare emulate down`, and start it again with `nvshare emulate up`",
              folder);
     return -EPROTO;
 }

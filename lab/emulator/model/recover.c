@@ -149,7 +149,7 @@ static const char *host_difference(struct node *node) {
 static const char *room_difference(const struct gpu *gpu) {
     uint64_t held = gpu->plain_bytes + gpu->context_bytes +
                     ((uint64_t)gpu->chunks + gpu->surplus) * BLOCK_BYTES;
-    return held > gpu->profile.usable_bytes ? "more on a GPU than fits" : NULL;
+    return held > gpu->profile.usable_bytes ? "more memory on a GPU than fits" : NULL;
 }
 
 const char *node_difference(struct node *node) {

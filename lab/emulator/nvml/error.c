@@ -26,7 +26,7 @@ const char *nvmlErrorString(nvmlReturn_t result) {
     case NVML_ERROR_IN_USE: return "the GPU is in use";
     case NVML_ERROR_MEMORY: return "out of memory";
     case NVML_ERROR_NO_DATA: return "no data";
-    case NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: return "ECC rules this out on a virtual GPU";
+    case NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: return "not supported on a virtual GPU with ECC";
     case NVML_ERROR_INSUFFICIENT_RESOURCES: return "out of critical resources";
     case NVML_ERROR_FREQ_NOT_SUPPORTED: return "the frequency is not supported";
     case NVML_ERROR_ARGUMENT_VERSION_MISMATCH:

@@ -58,7 +58,8 @@ static CUresult init_once(void) {
     new_driver->pages = new_driver->data || (pages && strcmp(pages, "1") == 0);
     new_driver->memory = memory_create(new_driver);
     if (!new_driver->memory)
-        return explain(-ENOMEM, "cannot reserve address space for device memory (ulimit -v?)");
+        return explain(-ENOMEM,
+                       "cannot reserve address space for device memory: check `ulimit -v`");
     result = worker_start(new_driver);
     if (result == -ENOSPC)
         return explain(result, "the node has no room for another process");

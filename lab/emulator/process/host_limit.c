@@ -33,7 +33,9 @@ static void read_limit(struct slot *slot) {
     if (text && *text && quantity_parse(text, &slot->host_limit) == 0 && slot->host_limit)
         return;
     if (text && *text)
-        fprintf(stderr, "nvshare emulator: NVSHARE_EMULATOR_HOST_LIMIT=%s is no amount\n", text);
+        fprintf(stderr,
+                "nvshare emulator: NVSHARE_EMULATOR_HOST_LIMIT=%s is not an amount of memory\n",
+                text);
     if (!read_cgroup(slot, &CGROUP_V2))
         read_cgroup(slot, &CGROUP_V1);
 }

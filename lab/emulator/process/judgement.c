@@ -35,10 +35,10 @@ bool judge(struct worker *worker, uint32_t q, const struct reach *reach) {
     if (good)
         return true;
     const struct queue *queue = &driver_slot()->queues[q];
-    fprintf(
-        stderr,
-        "nvshare emulator: GPU %u went to 0x%llx, where it has no memory: the context is dead\n",
-        queue->gpu, (unsigned long long)where);
+    fprintf(stderr,
+            "nvshare emulator: GPU %u accessed 0x%llx, where no memory is mapped: the context is "
+            "dead\n",
+            queue->gpu, (unsigned long long)where);
     die(worker, queue->gpu, queue->context);
     return false;
 }

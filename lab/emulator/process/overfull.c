@@ -41,8 +41,8 @@ static void say(uint64_t allocated, uint64_t machine) {
     int length = snprintf(
         line, sizeof line,
         "nvshare emulator: programs on this node have allocated %s, and this machine has %s. With "
-        "--data on, what they write takes real memory, and they may be killed for it. If their "
-        "results do not matter, start the node with --data off\n",
+        "--data on, data that they write takes real memory, and the kernel may kill them for lack "
+        "of it. If their results do not matter, start the node with --data off\n",
         wanted, there);
     /* If stderr is closed, the message is lost. */
     if (write(STDERR_FILENO, line, (size_t)length) < 0)

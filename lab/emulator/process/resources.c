@@ -31,7 +31,9 @@ __attribute__((destructor)) static void tell_leaks(void) {
                           resources[RESOURCE_HOST], (unsigned long long)inject_count());
     int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0 || write(file, line, (size_t)length) != length)
-        fprintf(stderr, "nvshare emulator: what was not given back cannot be written to %s\n",
+        fprintf(stderr,
+                "nvshare emulator: the list of resources that were not released cannot be written "
+                "to %s\n",
                 path);
     if (file >= 0)
         close(file);

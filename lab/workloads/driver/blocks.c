@@ -35,7 +35,8 @@ struct window blocks_between(const struct blocks *blocks, uint64_t begin, uint64
     while (blocks->cuts.at[window.first + window.count] < end)
         window.count++;
     if (window.count > MAX_POINTERS) {
-        fprintf(stderr, "driver-phases: a kernel would touch %zu allocations, and %d is the most\n",
+        fprintf(stderr,
+                "driver-phases: a kernel would touch %zu allocations, but can touch at most %d\n",
                 window.count, MAX_POINTERS);
         exit(2);
     }

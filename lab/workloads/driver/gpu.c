@@ -27,7 +27,7 @@ enum gpu_memory gpu_memory_named(const char *name) {
     for (int i = GPU_PLAIN; i <= GPU_POOL; i++)
         if (strcmp(NAMES[i], name) == 0)
             return (enum gpu_memory)i;
-    fprintf(stderr, "memory is plain, managed, handles or pool, and not %s\n", name);
+    fprintf(stderr, "--allocate must be plain, managed, handles or pool, and not %s\n", name);
     exit(2);
 }
 

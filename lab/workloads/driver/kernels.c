@@ -140,7 +140,7 @@ static void usage(void) {
         "usage: driver-kernels [--style async|sync|graph|capture] [--kernel SECONDS]\n"
         "                      [--graph-kernels N] [--burst CALLS] [--rest S] [--rest-jitter S]\n"
         "                      [--memory BYTES] [--startup S] [--device N] [--seed N] [--held]\n"
-        "It ends when it gets SIGTERM.\n");
+        "The program ends when it receives SIGTERM.\n");
     exit(2);
 }
 

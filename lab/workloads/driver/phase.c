@@ -82,7 +82,7 @@ static void add(struct cuts *cuts, uint64_t place) {
     if (i < cuts->count && cuts->at[i] == place)
         return;
     if (cuts->count == MAX_CUTS)
-        fail("memory falls into too many parts", "touch more of it, or make sizes alike");
+        fail("the memory has too many parts", "touch more of it, or use equal sizes");
     memmove(cuts->at + i + 1, cuts->at + i, (cuts->count - i) * sizeof cuts->at[0]);
     cuts->at[i] = place;
     cuts->count++;

@@ -173,10 +173,10 @@ static void usage(void) {
             "usage: driver-ranks --ranks N [--rank N --meet FILE] [--device N] [--threads]\n"
             "                    [--iterations N] [--kernels N] [--kernel SECONDS]\n"
             "                    [--memory BYTES] [--managed] [--sync] [--startup S] [--held]\n"
-            "Without --rank all of them are in this process: rank 0 on the given GPU, the\n"
-            "others on the next ones. With it, this is one of them, and the processes meet in\n"
-            "FILE, which is empty or not there before. They end after N iterations, or\n"
-            "earlier: after the one whose number is written to word 64 (of 64 bits) of FILE.\n");
+            "Without --rank, all ranks are in this process: rank 0 on the given GPU, the\n"
+            "others on the next GPUs. With --rank, this process is one rank, and the processes\n"
+            "meet in FILE, which must be empty or absent at first. They end after N iterations,\n"
+            "or after the iteration whose number is written to word 64 (of 64 bits) of FILE.\n");
     exit(2);
 }
 

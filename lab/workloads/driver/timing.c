@@ -42,7 +42,7 @@ struct start timing_start(bool held, int device) {
     puts("ready");
     fflush(stdout);
     if (scanf("%d %lf", &start.device, &instant) != 2) {
-        fprintf(stderr, "held, and never told to begin\n");
+        fprintf(stderr, "--held: standard input ended before it said when to begin\n");
         exit(1);
     }
     start.begin_s = instant * speed();

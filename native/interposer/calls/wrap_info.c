@@ -100,8 +100,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
     driver_need();
     CUresult result = real.cuIpcGetMemHandle(pHandle, dptr);
     if (result != CUDA_SUCCESS && (is_converted(dptr, &entry) || answers_find(dptr, &entry)))
-        log_warn_once(
-            "memory that nvshare can move cannot be shared by CUDA IPC: start the program "
-            "with NVSHARE_ALLOCATION=native");
+        log_warn_once("memory that nvshare can move cannot be shared by CUDA IPC. To share "
+                      "it, start the program with NVSHARE_ALLOCATION=native");
     return result;
 }

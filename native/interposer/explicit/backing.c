@@ -135,7 +135,7 @@ CUresult backing_take(struct chunk *chunk) {
     if (result == CUDA_SUCCESS)
         result = release(chunk);
     if (result != CUDA_SUCCESS)
-        log_warn_once("the driver cannot take memory away from this program (CUDA error %d)",
+        log_warn_once("the driver cannot unmap or release memory of this program (CUDA error %d)",
                       (int)result);
     return result;
 }

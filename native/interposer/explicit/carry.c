@@ -159,7 +159,7 @@ static void pause_somewhat(const struct carrier *carrier) {
 
 /* Pauses, or the daemon would give the same order again at once. */
 static void say_no_host(struct carrier *carrier) {
-    log_warn_once("GPU %d: there is no host memory for what is to leave the GPU",
+    log_warn_once("GPU %d: there is no host memory left for memory that should leave the GPU",
                   carrier->convoy.device->ordinal);
     pause_somewhat(carrier);
 }

@@ -11,8 +11,8 @@ static void lock_pages(struct extent *extent, uint64_t context) {
     extent->context = result == CUDA_SUCCESS ? context : 0;
     extent->is_refused = result != CUDA_SUCCESS;
     if (result != CUDA_SUCCESS)
-        log_warn_once("the driver cannot lock host memory (CUDA error %d): memory of this program "
-                      "leaves the GPU slowly",
+        log_warn_once("the driver cannot lock host memory (CUDA error %d): this program's memory "
+                      "moves out slowly",
                       (int)result);
 }
 

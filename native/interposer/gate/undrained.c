@@ -74,7 +74,7 @@ bool undrained_look(struct client *client, uint64_t now) {
     if (!reason)
         return false;
     of(client)->reason = reason;
-    log_debug("GPU %d: what is in flight waits for this program: the gate opens again",
+    log_debug("GPU %d: work in flight waits for later calls of this program: the gate opens again",
               client->device->ordinal);
     return true;
 }

@@ -95,7 +95,8 @@ static void take_library(struct look *look, const struct object *object,
     strncpy(look->path[library], object->name, sizeof look->path[library] - 1);
     if (!written)
         log_info(
-            "/proc/self/mem cannot be written: plugins loaded with RTLD_DEEPBIND are not seen");
+            "/proc/self/mem is not writable: calls of plugins loaded with RTLD_DEEPBIND are not "
+            "managed");
 }
 
 static int find_libraries(struct dl_phdr_info *info, size_t size, void *argument) {

@@ -151,7 +151,8 @@ static void *wrapper_for(const char *name, void *found, int version, cuuint64_t 
         return (void *)hook->wrapper;
     if (version > hook_newest_version) {
         if (hook_of_version(name, hook_newest_version, flags))
-            log_info("%s of CUDA %d is newer than this nvshare: not managed", name, version);
+            log_info("%s of CUDA %d is newer than this version of nvshare, and is not managed",
+                     name, version);
         return found;
     }
     hook = hook_of_version(name, version, flags);

@@ -30,7 +30,7 @@ static const char *limit_source(struct device *device, uint64_t limit) {
     case QUOTA_SOURCE_ENVIRONMENT:
         return limit == config()->limits.memory_limit
                    ? own_limit_source()
-                   : "the environment of a process that shares it";
+                   : "the environment of another process of its group";
     default: return limit == config()->limits.memory_limit ? own_limit_source() : "its daemon";
     }
 }
@@ -42,10 +42,10 @@ static void say_limited(struct device *device, uint64_t bytes, uint64_t limit) {
     quantity_show(limit, all);
     quantity_show(account_left(&device->account), left);
     log_warn_once("GPU %d: %s refused: this program may use %s, and %s of that are left. The limit "
-                  "is set by %s. This is said once",
+                  "is set by %s. This warning appears only once",
                   device->ordinal, wanted, all, left, limit_source(device, limit));
-    log_info("GPU %d: %llu bytes refused: that would pass the memory limit (%llu)", device->ordinal,
-             (unsigned long long)bytes, (unsigned long long)limit);
+    log_info("GPU %d: %llu bytes refused: this would exceed the memory limit of %llu bytes",
+             device->ordinal, (unsigned long long)bytes, (unsigned long long)limit);
 }
 
 /* Only memory that can move may exceed the GPU's size. */
@@ -55,12 +55,13 @@ static void say_why(struct device *device, bool is_limited, uint64_t bytes, enum
         say_limited(device, bytes, account_limit(&device->account));
     else if (residency_can_move(kind))
         log_warn_once(
-            "GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has, "
-            "and would be slow. To allow it, set NVSHARE_OVERSUBSCRIBE=1 for the program, or "
-            "oversubscribe for the daemon",
+            "GPU %d: %llu bytes refused: together with the %llu bytes in use, this is more "
+            "than the GPU has, and the program would be slow. To allow it, set "
+            "NVSHARE_OVERSUBSCRIBE=1 for the program, or the setting oversubscribe of the daemon",
             device->ordinal, wanted, used);
     else
-        log_info("GPU %d: %llu bytes refused: with the %llu in use that is more than the GPU has",
+        log_info("GPU %d: %llu bytes refused: together with the %llu bytes in use, this is more "
+                 "than the GPU has",
                  device->ordinal, wanted, used);
 }
 
@@ -88,15 +89,16 @@ static enum ask_result ask(struct device *device, enum ledger_kind kind) {
 
 static void say_refused(const struct device *device, uint64_t bytes, enum ask_result why) {
     if (why == ASK_TOO_LARGE)
-        log_warn_once("GPU %d: %llu bytes refused: memory that moves explicitly has to be on the "
-                      "GPU at once, and there is no room for so much. Start the program with "
-                      "NVSHARE_ALLOCATION=managed, or auto",
-                      device->ordinal, (unsigned long long)bytes);
+        log_warn_once(
+            "GPU %d: %llu bytes refused: all explicit memory of a program has to fit on the "
+            "GPU at the same time, and there is no room for this much. Start the program with "
+            "NVSHARE_ALLOCATION=managed or NVSHARE_ALLOCATION=auto",
+            device->ordinal, (unsigned long long)bytes);
     else
-        log_warn_once("GPU %d: %llu bytes refused: for them, more memory would have to be moved to "
-                      "the host than its host_memory setting allows the nvshare daemon. Raise it, "
-                      "or run fewer programs",
-                      device->ordinal, (unsigned long long)bytes);
+        log_warn_once(
+            "GPU %d: %llu bytes refused: more memory would have to move to the host than the "
+            "daemon's setting host_memory allows. Raise host_memory, or run fewer programs",
+            device->ordinal, (unsigned long long)bytes);
 }
 
 static uint64_t coming(enum ledger_kind kind, uint64_t bytes) {

@@ -18,19 +18,19 @@ static const uint64_t answer_patience = CLOCK_MS(120000);
 
 static void say_why(CUdevice ordinal, enum ask_result why) {
     if (why == ASK_TOO_LARGE)
-        log_warn_once("GPU %d has no room for a context: what other programs have there cannot "
-                      "leave it. End some of them, or let their memory move",
+        log_warn_once("GPU %d has no room for a context: the memory of other programs there "
+                      "cannot move. End some of them, or run them with memory that can move",
                       ordinal);
     else if (why == ASK_NOT_NOW)
         log_warn_once(
-            "GPU %d has no room for a context: another program's memory moves explicitly "
-            "and has to be there at once, and would have no room beside it. End programs, "
-            "or run that one with NVSHARE_ALLOCATION=managed",
+            "GPU %d has no room for a context: the explicit memory of another program has "
+            "to be there all at the same time, and would not fit beside the context. End programs, "
+            "or run the other program with NVSHARE_ALLOCATION=managed",
             ordinal);
     else
-        log_warn_once("GPU %d has no room for a context: for it, more memory would have to be "
-                      "moved to the host than its host_memory setting allows the nvshare daemon. "
-                      "Raise it, or run fewer programs",
+        log_warn_once("GPU %d has no room for a context: more memory would have to move to "
+                      "the host than the daemon's setting host_memory allows. Raise host_memory, "
+                      "or run fewer programs",
                       ordinal);
 }
 

@@ -80,11 +80,10 @@ static int tell_in(struct client *client, uint64_t turn) {
 static void look(struct client *client) {
     const struct mover_progress *untold = &client->swap.untold;
     swap_take(client);
-    log_debug("GPU %d: %llu MiB have left in %llu us, %llu MiB have come in %llu us",
-              client->device->ordinal, (unsigned long long)(untold->out_bytes >> 20),
-              (unsigned long long)(untold->out_ns / 1000),
-              (unsigned long long)(untold->in_bytes >> 20),
-              (unsigned long long)(untold->in_ns / 1000));
+    log_debug(
+        "GPU %d: moved %llu MiB out (%llu us) and %llu MiB in (%llu us)", client->device->ordinal,
+        (unsigned long long)(untold->out_bytes >> 20), (unsigned long long)(untold->out_ns / 1000),
+        (unsigned long long)(untold->in_bytes >> 20), (unsigned long long)(untold->in_ns / 1000));
 }
 
 int swap_tell_out(struct client *client, uint64_t turn) {

@@ -81,7 +81,7 @@ static void get_daemon_user(struct config *config) {
     config->names_daemon = value && *value >= '0' && *value <= '9' && !*end && user < UINT32_MAX;
     config->daemon_user = config->names_daemon ? (uint32_t)user : 0;
     if (value && !config->names_daemon)
-        variable_complain(ENVIRONMENT_DAEMON_UID, value, "the number of a user");
+        variable_complain(ENVIRONMENT_DAEMON_UID, value, "the numeric id of a user");
 }
 
 __attribute__((format(printf, 2, 3))) static void add_socket(struct config *config,
@@ -92,7 +92,7 @@ __attribute__((format(printf, 2, 3))) static void add_socket(struct config *conf
     int length = vsnprintf(address->sun_path, sizeof address->sun_path, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof address->sun_path) {
-        log_warn("the folder of the daemon's socket has too long a name: not used");
+        log_warn("the path of the daemon's socket folder is too long: it is not used");
         return;
     }
     address->sun_family = AF_UNIX;

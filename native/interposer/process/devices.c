@@ -42,10 +42,10 @@ static void set_own_share(struct device *device) {
 
 static void say_what_cannot_be(const struct device *device) {
     if (config()->allocation == ALLOCATION_EXPLICIT && !device->can_map && !device->has_other_gpus)
-        log_warn_once("GPU %d has no memory that can be moved explicitly: managed memory is used",
+        log_warn_once("GPU %d does not support explicit memory: managed memory is used instead",
                       device->ordinal);
     if (!device_moves_memory(device) && !device->is_native)
-        log_info("GPU %d has no managed memory that can be moved: allocations stay as they are",
+        log_info("GPU %d does not support moving managed memory: all memory is native",
                  device->ordinal);
 }
 
@@ -92,8 +92,8 @@ bool device_mixes(const struct device *device) {
 /* The session tells the daemon before the next request. */
 void device_mix(struct device *device) {
     if (!atomic_exchange(&device->is_mixed, true))
-        log_info("GPU %d: what is allocated from now on is managed memory: there is no room for "
-                 "all of it at once",
+        log_info("GPU %d: new allocations are managed memory from now on: there is no room for "
+                 "all memory of the program at the same time",
                  device->ordinal);
 }
 
@@ -249,8 +249,8 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
         result = own_slot_take(&own, page, slot, key);
     if (result < 0) {
         close(page);
-        log_warn_once("GPU %d: the page with the limits of this program's group cannot be used "
-                      "(%s): its memory limit is kept by each process for itself",
+        log_warn_once("GPU %d: the quota page of this program's group cannot be used (%s): each "
+                      "process applies the memory limit to its own memory only",
                       device->ordinal, strerror(-result));
         return;
     }

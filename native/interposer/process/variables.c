@@ -14,14 +14,13 @@ const char *variable_get(const char *name) {
 }
 
 void variable_complain(const char *name, const char *value, const char *wanted) {
-    log_warn("%s is \"%.64s\", and not %s: ignored", name, value, wanted);
+    log_warn("%s is \"%.64s\", but should be %s: the variable is ignored", name, value, wanted);
 }
 
 static void refuse(const char *name, const char *value, const char *wanted, bool *wrong) {
-    log_warn(
-        "%s is \"%.64s\", and not %s: the program may not use the GPU. Correct the variable, or "
-        "unset it to run without this limit",
-        name, value, wanted);
+    log_warn("%s is \"%.64s\", but should be %s: the program may not use the GPU. Correct the "
+             "variable, or unset it to run without this limit",
+             name, value, wanted);
     *wrong = true;
 }
 

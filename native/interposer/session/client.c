@@ -55,7 +55,7 @@ static void run_unmanaged(struct client *client, const char *why) {
             "use the GPU. Start the daemon, or unset NVSHARE_REQUIRE to run unmanaged",
             why);
     else if (client->machine.was_welcome)
-        log_warn_once("the connection to the nvshare daemon is lost (%s): this program goes on "
+        log_warn_once("the connection to the nvshare daemon is lost (%s): this program continues "
                       "unmanaged until the daemon is back",
                       why);
     else
@@ -305,7 +305,7 @@ void client_receive(struct client *client, uint64_t now) {
     if (result < 0)
         go_away(client, now,
                 result == -EPROTONOSUPPORT ? "it is of another version"
-                : result == -ERANGE        ? "it sent a value that cannot be"
+                : result == -ERANGE        ? "it sent an invalid value"
                                            : strerror(-result));
 }
 

@@ -54,11 +54,11 @@ static void order(struct client *client, enum mover_job job, uint64_t bytes) {
     swap_take(client);
     int result = mover_order(&client->device->mover, job, bytes);
     if (result < 0 && job == MOVER_FILL)
-        log_warn_once("nvshare cannot start a thread: memory comes back to the GPU slowly");
+        log_warn_once("nvshare cannot start a thread: memory returns to the GPU slowly");
 }
 
 static void fill(struct client *client, uint64_t bytes) {
-    log_debug("GPU %d: %llu bytes are to come back", client->device->ordinal,
+    log_debug("GPU %d: %llu bytes are to move to the GPU", client->device->ordinal,
               (unsigned long long)swap_away(client->device));
     order(client, MOVER_FILL, bytes ? bytes : UINT64_MAX);
 }
@@ -169,7 +169,7 @@ int turn_feed(struct client *client, struct machine_input input) {
         input.descriptor = -1;
     input.is_explicit = device_is_explicit(client->device);
     if (machine_feed(&client->machine, &input, &actions) == MACHINE_IMPOSSIBLE)
-        log_info("GPU %d: %s while %s makes no sense", client->device->ordinal,
+        log_info("GPU %d: the event %s is not valid in the state %s", client->device->ordinal,
                  machine_event_name(input.event), machine_state_name(state));
     int result = 0;
     /* All of them, even if the connection is gone: client.c cleans up after that. */

@@ -65,7 +65,7 @@ static void wait_for(struct pollfd *set, nfds_t count, uint64_t due, uint64_t no
 static void serve(const struct pollfd *set, struct client *first) {
     uint64_t many;
     if (set[0].revents && read(set[0].fd, &many, sizeof many) < 0)
-        log_debug("nothing to read: woken twice");
+        log_debug("the thread was woken, but there was nothing to read");
     const struct pollfd *own = set + 1;
     for (struct client *client = first; client; client = client->next, own += PER_CLIENT) {
         bool is_ready = own[1].revents, has_come = is_ready && standby_brings_turn(own[1].fd);

@@ -27,12 +27,12 @@ enum trust trust_peer(const struct trust_in *in, struct trust_file folder, uint3
 const char *trust_text(enum trust verdict) {
     switch (verdict) {
     case TRUST_YES: return "it is the daemon";
-    case TRUST_NO_FOLDER: return "the place of its socket is not a folder";
+    case TRUST_NO_FOLDER: return "the path of its socket folder is not a folder";
     case TRUST_FOLDER_OWNER: return "the folder of its socket belongs to another user";
-    case TRUST_FOLDER_MODE: return "others can write to the folder of its socket";
-    case TRUST_NO_SOCKET: return "what should be its socket is something else";
+    case TRUST_FOLDER_MODE: return "other users can write to the folder of its socket";
+    case TRUST_NO_SOCKET: return "the file at the path of its socket is not a socket";
     case TRUST_SOCKET_OWNER: return "its socket belongs to another user";
     case TRUST_PEER: return "another user listens on its socket";
     }
-    return "it cannot be seen whose it is";
+    return "the owner of its socket is not known";
 }

@@ -66,7 +66,9 @@ def _until_all_are_known(stage: Stage, version: str) -> None:
             if not missing:
                 return
             if time.monotonic() > deadline:
-                stage.journal.fail(f"not with the daemon of an {version} version: {missing}")
+                stage.journal.fail(
+                    f"not connected to the daemon of an {version} version: {missing}"
+                )
         if time.monotonic() > deadline:
             return
         time.sleep(0.1)

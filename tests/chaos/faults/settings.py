@@ -111,7 +111,7 @@ def _insist(
         else:
             return
         if time.monotonic() > deadline:
-            stage.journal.fail("the daemon cannot be told to put a setting right")
+            stage.journal.fail("the daemon did not accept the change that restores a setting")
             return
         time.sleep(0.2)
 

@@ -220,4 +220,6 @@ def test_pools(emulated: Any, body: Any, model: bool) -> None:
 
 
 def test_what_pools_cannot_do_is_said(emulated: Any) -> None:
-    assert "other than a descriptor is not implemented" in emulated(what_pools_cannot_do_is_said)
+    assert "other than a file descriptor is not implemented" in emulated(
+        what_pools_cannot_do_is_said
+    )

@@ -108,4 +108,4 @@ def test_else_it_is_refused(scripted: Scripted, start_guest: StartGuest) -> None
     link, _ = start(scripted, guest, AllocationKind.EXPLICIT, AllocationFlags(0))
     link.verdict = Verdict.TOO_LARGE
     assert guest.ask("gpu.alloc(64 << 20)[0]") == OUT_OF_MEMORY
-    assert "NVSHARE_ALLOCATION=managed, or auto" in guest.end()
+    assert "NVSHARE_ALLOCATION=managed or NVSHARE_ALLOCATION=auto" in guest.end()

@@ -69,7 +69,7 @@ def test_it_is_out_of_memory_where_there_can_be_no_room(scripted: Scripted, full
     full.make_room()
     assert full.guest.ask("gpu.create()") == 0
     assert link.next(Context) == Context(ticket=0, has_context=1)
-    assert "cannot leave it" in full.guest.end()
+    assert "the memory of other programs there cannot move" in full.guest.end()
 
 
 def test_it_asks_again_while_others_need_all_of_the_room(scripted: Scripted, full: Full) -> None:

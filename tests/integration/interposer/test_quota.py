@@ -66,7 +66,7 @@ def test_the_first_allocation_waits_for_a_limit_that_only_the_daemon_knows(
             "environment",
             16,
             {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi"},
-            "the environment of a process that shares it",
+            "the environment of another process of its group",
         ),
         ("set", 32, {"NVSHARE_GPU_MEMORY_LIMIT": "32Mi"}, "`nvshare limit`"),
         ("pod", 32, {}, "the annotation of its pod"),
@@ -197,4 +197,4 @@ def test_a_page_that_is_none_is_said_to_be_and_the_limit_is_kept_alone(
     assert guest.answer() == OUT_OF_MEMORY
     assert guest.ask("gpu.alloc(4 << 20)")[0] == 0
     link.close()
-    assert "kept by each process for itself" in guest.end()
+    assert "process applies the memory limit to its own memory only" in guest.end()

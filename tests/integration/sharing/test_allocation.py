@@ -156,7 +156,7 @@ def test_what_has_no_room_at_once_is_managed_memory(share: Share) -> None:
     assert status.clients[0].allocation_because == "auto: more than the GPU holds at once"
     # Without nvshare, more than the GPU has would be refused, too.
     assert guest.ask("gpu.alloc(64 << 20)")[0] != 0
-    assert "refused: memory that moves explicitly" not in guest.end()
+    assert "refused: all explicit memory of a program" not in guest.end()
 
 
 def test_a_mixture_goes_on_when_its_explicit_part_is_back(share: Share) -> None:

@@ -131,7 +131,7 @@ def test_the_room_that_somebody_needs_to_come_back_is_not_taken(share: Share) ->
     guests[-1].put("gpu.create()")
     assert is_right(filler)
     assert guests[-1].answer() == 0
-    assert "has to be there at once" in guests[-1].end()
+    assert "has to be there all at the same time" in guests[-1].end()
     for guest in guests[:-1]:
         guest.end()
 
@@ -150,4 +150,4 @@ def test_there_is_no_room_where_nothing_can_leave(share: Share) -> None:
     # As soon as there is room it gets its context without asking.
     assert newcomer.ask("gpu.init()") == 0
     sharing.until_status(lambda status: [c.context > 0 for c in status.clients] == [True])
-    assert "cannot leave it" in newcomer.end()
+    assert "the memory of other programs there cannot move" in newcomer.end()

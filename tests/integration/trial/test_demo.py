@@ -23,4 +23,4 @@ def test_a_short_one() -> None:
     assert unscheduled.startswith("~")
     # Even so few iterations are too many without scheduling.
     assert int(unscheduled[1:].replace(",", "")) > 5 * int(shared)
-    assert "is extrapolated" in result.output
+    assert "Values with ~ are extrapolated" in result.output

@@ -106,7 +106,7 @@ def carry_out(word: str, text: str, built: Built, context: Path, done: dict[str,
         case "CMD":
             built.command = json.loads(text)
         case _:
-            raise ValueError(f"nobody has tried: {word} {text}")
+            raise ValueError(f"this instruction is not supported here: {word} {text}")
 
 
 def _copy(text: str, built: Built, context: Path, done: dict[str, Built]) -> None:

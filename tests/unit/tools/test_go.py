@@ -39,5 +39,5 @@ def test_there_is_no_go(installed: Path) -> None:
 
 
 def test_something_else_that_is_called_go(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="does not begin with a version: a board game"):
+    with pytest.raises(RuntimeError, match="did not print a version: a board game"):
         version(put_go(tmp_path, "a board game"))

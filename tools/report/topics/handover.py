@@ -20,7 +20,7 @@ HANDOVER = Topic(
     title="Hand-over of a turn",
     about=(
         "Microseconds from the end of one program's turn to the first kernel of the next one, "
-        "where no memory has to move."
+        "if no memory has to move."
     ),
     command="nvshare bench handover",
     select=lambda lines: of_bench(lines, "handover"),

@@ -35,9 +35,9 @@ def _seconds(key: str) -> Callable[[Line], str]:
 LATENCY = Topic(
     title="Latency",
     about=(
-        "How long a program that wants a GPU now and then waits for it, in half of its bursts, "
-        "beside what it would wait if the same requests were served in the order in which they "
-        "came, each at the speed of the bus. nvshare may serve them in another order."
+        "The median time that a program with short bursts waits for a GPU, beside the time that it "
+        "would wait if the same requests were served in the order of their arrival, each at the "
+        "speed of the bus. nvshare may serve them in another order."
     ),
     command="nvshare bench latency",
     select=_select,

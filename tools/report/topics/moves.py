@@ -21,7 +21,7 @@ def _headline(lines: Sequence[Line]) -> Headline:
 MOVES = Topic(
     title="Memory that moves",
     about=(
-        "Seconds for which a GPU stands still when a turn changes between two programs that do "
+        "Seconds for which a GPU is idle when a turn changes between two programs that do "
         "not fit beside each other, and what the bus alone would take for the larger direction."
     ),
     command="nvshare bench swap",

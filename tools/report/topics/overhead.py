@@ -58,7 +58,7 @@ OVERHEAD = Topic(
     about=(
         "Nanoseconds that nvshare adds to a call while the program has its turn, for memory "
         "that the driver moves (managed) and that nvshare moves (explicit). The emulated driver "
-        "answers at once, so that little else is measured."
+        "answers at once, so almost only the cost of nvshare is measured."
     ),
     command="nvshare bench overhead",
     select=lambda lines: of_bench(lines, "overhead"),

@@ -17,7 +17,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 /run/nvshare-emulator/$(NVSHARE_NODE_NAME)
 {{- end }}
 
-{{/* A file that programs have no business with: who they are is asked of the kernel, as root. */}}
+{{/* Root without capabilities: only root can learn from the kernel which program a process is. */}}
 {{- define "nvshare.securityContext" -}}
 runAsUser: 0
 runAsNonRoot: false
@@ -29,7 +29,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* What makes NVML find GPUs: the driver of the node, or the emulated one. */}}
+{{/* Environment with which NVML finds GPUs: the driver of the node, or the emulated driver. */}}
 {{- define "nvshare.gpuEnvironment" -}}
 - name: NVSHARE_NODE_NAME
   valueFrom:
@@ -48,7 +48,7 @@ seccompProfile:
 {{- end }}
 {{- end }}
 
-{{/* The daemon makes the host memory that programs move to, and is charged for it: as much more than for itself. */}}
+{{/* The memory limit of the daemon: it also allocates, and is charged for, the host memory that programs move to. */}}
 {{- define "nvshare.daemonResources" -}}
 {{- $resources := deepCopy .Values.resources.daemon }}
 {{- with .Values.hostMemory }}
@@ -59,7 +59,7 @@ seccompProfile:
 {{- toYaml $resources }}
 {{- end }}
 
-{{/* Labels by which a GPU is known: of the GPU operator, node feature discovery, and three clouds. */}}
+{{/* Labels of nodes with a GPU: of the GPU operator, node feature discovery, and three clouds. */}}
 {{- define "nvshare.affinity" -}}
 nodeAffinity:
   requiredDuringSchedulingIgnoredDuringExecution:
@@ -78,7 +78,7 @@ nodeAffinity:
           - {key: kubernetes.azure.com/accelerator, operator: In, values: [nvidia]}
 {{- end }}
 
-{{/* How both kinds of monitors scrape. Labels that name a program are not to be taken for those of the daemon's pod. */}}
+{{/* How both kinds of monitors scrape. Labels that name a program must not be replaced by those of the daemon's pod. */}}
 {{- define "nvshare.scrape" -}}
 port: metrics
 {{- with .interval }}
@@ -90,7 +90,7 @@ relabelings:
     targetLabel: node
 {{- end }}
 
-{{/* Who only looks is nobody: the socket for looking lets it in, the one for changing does not. The token is for the group. */}}
+{{/* Without `changes`, the page runs as the user nobody. It can use the socket for looking, but not the one for changes. The group reads the token. */}}
 {{- define "nvshare.webSecurityContext" -}}
 {{- if .Values.web.changes }}
 {{- include "nvshare.securityContext" . }}

@@ -25,17 +25,19 @@ from nvshare.lab.sim.scenario import Scenario
     metavar="P",
     shell_complete=completing.policies,
     help="Share by this mode, policy, or both (serial, fifo, auto/fifo) instead of the scenario's "
-    "own. Several times: compare them.",
+    "own. Give it several times to compare.",
 )
 @click.option("--seed", default=0, show_default=True, help="Random seed.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.option(
-    "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write a picture of it."
+    "--svg",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a picture of the simulation.",
 )
 @click.option(
     "--trace",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a trace of it, for Perfetto or Chrome.",
+    help="Write a trace of the simulation, for Perfetto or Chrome.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the known scenarios.")
 def simulate(

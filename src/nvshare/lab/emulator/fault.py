@@ -38,6 +38,6 @@ def _change(node: Node, gpu: int, function: str, *arguments: object) -> None:
     if result != 0:
         raise BadInputError(
             f'the emulated node "{node.name}" cannot be changed',
-            why=f"the library answered with error {result}, and says more on stderr",
-            do="check that the node belongs to you and is of this version of nvshare",
+            why=f"the library answered with error {result}, and printed the reason to stderr",
+            do="check that the node belongs to you and was started by this version of nvshare",
         )

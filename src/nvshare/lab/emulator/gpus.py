@@ -57,9 +57,9 @@ def _parse_item(part: str, text: str) -> Item:
         raise _bad_list(text, "an item of the list is empty")
     # Python refuses to read numbers of thousands of digits, so the length is checked first.
     if len(count) > 9:
-        raise _bad_list(text, f'"{count[:9]}…" is not a sensible number of GPUs')
+        raise _bad_list(text, f'"{count[:9]}…" is too large a number of GPUs')
     if int(count) == 0:
-        raise _bad_list(text, f'"{part}" asks for no GPU at all')
+        raise _bad_list(text, f'"{part}" asks for zero GPUs')
     return Item(int(count), profile)
 
 

@@ -21,7 +21,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(gpus='t4', speed=1.0, data='on', host_memory='256Gi'): programs that the test "
-        "starts see these emulated GPUs; the fixture of this name breaks them and reads them",
+        "starts see these emulated GPUs; the fixture of this name injects faults into them and "
+        "reads their state",
     )
 
 

@@ -130,8 +130,8 @@ def _read_text(library: ctypes.CDLL, folder: Path) -> bytes:
         if result != _INSUFFICIENT_SIZE:
             raise NvshareError(
                 f"the emulated node in {folder} cannot be read",
-                why=f"the library answered with error {result}, and says more on stderr",
-                do="check that the node belongs to you and is of this version of nvshare",
+                why=f"the library answered with error {result}, and printed the reason to stderr",
+                do="check that the node belongs to you and was started by this version of nvshare",
             )
         # A process may join between two calls, so even this size may be too small.
         size.value *= 2

@@ -35,7 +35,7 @@ def private_folder(path: Path) -> Path:
         raise NvshareError(
             f"{path} cannot be used for emulated nodes",
             why="it exists, and is not a folder that belongs to you",
-            do="have it removed by its owner or an administrator",
+            do="ask its owner or an administrator to remove it",
         )
     path.chmod(0o700)
     return path

@@ -137,7 +137,7 @@ def _speed(speed: object) -> float:
     if not isinstance(speed, int | float) or not 0.001 <= speed <= 1_000_000:
         raise BadInputError(
             f"{speed!r} is not a speed",
-            why="it is the emulated seconds in a real one, from 0.001 to 1,000,000",
+            why="speed is the number of emulated seconds per real second, 0.001 to 1,000,000",
             do="write a number, such as 100",
         )
     return float(speed)
@@ -146,8 +146,8 @@ def _speed(speed: object) -> float:
 def _data(data: Data) -> Data:
     if data not in ("on", "off"):
         raise BadInputError(
-            f"{data!r} does not say whether GPU memory keeps its contents",
-            why='data is "on" or "off"',
+            f"{data!r} is not a value of data",
+            why='data says whether GPU memory keeps its contents: "on" or "off"',
             do='write one of them: "off" takes no memory of this machine',
         )
     return data

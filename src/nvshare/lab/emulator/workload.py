@@ -71,7 +71,9 @@ class Run:
         """Wait for the end, and return the result that the workload prints."""
         output, errors = self.process.communicate(timeout=timeout)
         if self.process.returncode != 0:
-            raise NvshareError("a workload failed", why=errors.strip() or "it says nothing")
+            raise NvshareError(
+                "a workload failed", why=errors.strip() or "it printed no error message"
+            )
         return Result(**json.loads(output))
 
     def stop(self) -> None:

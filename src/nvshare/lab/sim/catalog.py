@@ -35,7 +35,7 @@ def find(text: str, seed: int = 0) -> Scenario:
     if text.lower() not in known:
         raise BadInputError(
             f'there is no scenario called "{text}"',
-            why=f"the known ones are {', '.join(known.values())}",
+            why=f"the known scenarios are {', '.join(known.values())}",
             do="choose one of them, or give the path of a scenario file, such as ./my.toml",
         )
     return load_known(known[text.lower()], seed)

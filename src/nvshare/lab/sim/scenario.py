@@ -61,7 +61,7 @@ class Phase(_Table):
     @model_validator(mode="after")
     def _rests_or_is_asked(self) -> "Phase":
         if self.rate is not None and (self.idle or self.idle_jitter):
-            raise ValueError("rate says when iterations come, and idle does as well; give one")
+            raise ValueError("rate and idle both say when iterations begin; give only one of them")
         return self
 
 
@@ -90,9 +90,11 @@ class Program(ScenarioFields):
     @model_validator(mode="after")
     def _has_ranks_on_several_gpus(self) -> "Program":
         if self.ranks and (len(self.ranks) < 2 or len(set(self.ranks)) < len(self.ranks)):
-            raise ValueError("ranks are the numbers of two GPUs or more, each once")
+            raise ValueError("ranks must be the numbers of two or more different GPUs")
         if self.ranks and self.gpu != "least loaded":
-            raise ValueError("ranks say on which GPUs it runs, and gpu does as well; give one")
+            raise ValueError(
+                "ranks and gpu both say on which GPUs the program runs; give only one of them"
+            )
         return self
 
     @model_validator(mode="after")
@@ -100,7 +102,7 @@ class Program(ScenarioFields):
         if (self.workload is None) == (not self.phase):
             raise ValueError("must have either a workload or phases")
         if self.iterations is not None and self.workload is None:
-            raise ValueError("iterations belong to a phase, or to a workload")
+            raise ValueError("iterations must belong to a phase or to a workload")
         return self
 
 

@@ -37,7 +37,9 @@ class Switchboard:
         while (teller := next((one for one in touched if one.outbox), None)) is not None:
             teller.events += 1
             if site.events > before + MOST_AT_ONCE:
-                raise RuntimeError(f"core and programs answer each other for ever: {teller.outbox}")
+                raise RuntimeError(
+                    f"the core and the programs answer each other endlessly: {teller.outbox}"
+                )
             event = teller.outbox.popleft()
             effects = self.core.handle(event)
             if self.times is not None:

@@ -112,7 +112,7 @@ def test_a_wrong_marker_says_what_is_wrong_with_it(own: pytest.Pytester) -> None
     assert "got an unexpected keyword argument 'gpu'" in said
     assert 'there is no GPU profile called "t5"' in said
     assert "'fast' is not a speed" in said
-    assert "'maybe' does not say" in said
+    assert "'maybe' is not a value of data" in said
     assert "Traceback" not in said
     assert MARKER in said
 

@@ -31,7 +31,7 @@ def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
     done = run(page(tmp_path, "command sleep 60"), tmp_path, seconds=0.5)
 
     assert done.returncode != 0
-    assert "not done after 0.5 s" in done.stdout
+    assert "not finished after 0.5 s" in done.stdout
 
 
 def test_blocks_that_are_not_marked_are_not_run(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_the_first_sentence(tmp_path: Path, name: str, text: str, said: str) -> 
 @pytest.mark.parametrize("text", ["", '"""no sentence"""', "import os"])
 def test_who_says_nothing_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "silent.py").write_text(text)
-    with pytest.raises(ValueError, match=r"silent\.py does not say what it is"):
+    with pytest.raises(ValueError, match=r"silent\.py has no sentence at its top"):
         tree.about(tmp_path / "silent.py")
 
 

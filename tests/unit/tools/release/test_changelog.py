@@ -35,7 +35,7 @@ def test_what_is_not_released_yet_stands_in_for_a_version_without_section() -> N
 
 
 def test_a_version_of_which_nothing_is_said_is_refused() -> None:
-    with pytest.raises(ReleaseError, match=r"says nothing of 3\.0\.0"):
+    with pytest.raises(ReleaseError, match=r"has no section for 3\.0\.0"):
         notes("# Changelog\n\n## [Unreleased]\n\n## [1.0.0]\n\n- x\n", "3.0.0")
 
 

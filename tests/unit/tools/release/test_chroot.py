@@ -37,5 +37,5 @@ def test_its_variables_are_those_given_and_the_way_to_the_network(
 
 
 def test_what_it_says_is_the_error_if_it_fails() -> None:
-    with scratch() as tmp, pytest.raises(ReleaseError, match=r"ended with 3:\nno room"):
+    with scratch() as tmp, pytest.raises(ReleaseError, match=r"ended with exit code 3:\nno room"):
         inside(ROOT, ("sh", "-c", "echo no room; exit 3"), tmp)

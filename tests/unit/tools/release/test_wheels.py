@@ -23,7 +23,7 @@ def test_a_build_for_another_machine_gets_its_compiler_and_its_name(
 
 
 def test_a_machine_without_a_toolchain_is_refused() -> None:
-    with pytest.raises(ReleaseError, match="wheels for riscv64 cannot be made"):
+    with pytest.raises(ReleaseError, match="wheels for riscv64 cannot be built"):
         wheels.cross("riscv64")
 
 

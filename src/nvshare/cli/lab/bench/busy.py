@@ -131,7 +131,7 @@ def turn_end_seconds(journal: str) -> float | None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def busy(as_json: bool) -> None:
     """Measure what sharing costs on a machine whose processors are busy."""
     show("busy", measure_all, as_json)

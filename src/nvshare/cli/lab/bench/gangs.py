@@ -126,7 +126,7 @@ def _await(stage: Stage, changes: int) -> Count:
             known, since = len(count.seconds), time.monotonic()
         if time.monotonic() > since + _STANDSTILL_S:
             raise NvshareError(
-                f"no turn has changed for {_STANDSTILL_S:.0f} s, after {known} changes",
+                f"no turn changed for {_STANDSTILL_S:.0f} s, after {known} changes",
                 why="programs of several ranks wait for each other",
                 do="report this with the output of `nvshare trace`",
             )
@@ -157,7 +157,7 @@ def _line(count: Count) -> Line:
 
 @click.command()
 @click.option("--changes", default=CHANGES, show_default=True, type=click.IntRange(2, 1_000_000))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def gangs(changes: int, as_json: bool) -> None:
-    """Have programs of several ranks take turns, and count how often they lock each other up."""
+    """Have programs of several ranks take turns, and count how often they deadlock."""
     show("gangs", lambda: measure(changes), as_json)

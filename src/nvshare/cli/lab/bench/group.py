@@ -34,7 +34,7 @@ def bench() -> None:
 
 
 @bench.command(name="all")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def every(as_json: bool) -> None:
     """Run every benchmark."""
     for name, function in _ALL.items():

@@ -104,7 +104,7 @@ def _pair(ends: list[int], began: list[int]) -> list[float]:
 
 @click.command()
 @click.option("--clients", default=2, show_default=True, type=click.IntRange(2, 500))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def handover(clients: int, as_json: bool) -> None:
     """Measure how long a GPU is idle at a hand-over."""
     show("handover", lambda: measure(clients), as_json)

@@ -39,7 +39,7 @@ def choose(names: Sequence[str]) -> list[Case]:
     known = dict.fromkeys(case.name for case in CASES)
     for name in names:
         if name not in known:
-            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+            raise BadInputError(f"there is no case {name}", do=f"choose one of {', '.join(known)}")
     return [case for case in CASES if not names or case.name in names]
 
 
@@ -53,7 +53,7 @@ def choose(names: Sequence[str]) -> list[Case]:
     type=click.FloatRange(min=1),
     help="Emulated seconds to measure. Default: on the simulator an hour or less, else minutes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def latency(on: str, names: tuple[str, ...], seconds: float | None, as_json: bool) -> None:
     """Measure how long programs that want a GPU now and then wait for it."""
     chosen = choose(names)

@@ -39,7 +39,7 @@ def measure() -> Iterator[Line]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def launch(as_json: bool) -> None:
     """Measure the emulated driver's own cost per call."""
     show("launch", measure, as_json)

@@ -147,9 +147,9 @@ def _profile(program: Path, what: str, variables: Mapping[str, str], calls: int)
     "--instructions/--no-instructions",
     "with_instructions",
     default=True,
-    help="Whether instructions are counted too, by valgrind, which takes longer than all else.",
+    help="Whether valgrind also counts instructions. That takes longer than all the rest.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def overhead(with_instructions: bool, as_json: bool) -> None:
     """Measure what nvshare adds to a call."""
     show("overhead", lambda: measure(with_instructions=with_instructions), as_json)

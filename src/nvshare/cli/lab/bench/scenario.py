@@ -27,7 +27,7 @@ UNMANAGED_LIMIT = 2.0
     "--speed",
     type=click.FloatRange(min=0, min_open=True),
     metavar="N",
-    help="Emulated seconds per real second. Default: what the scenario says.",
+    help="Emulated seconds per real second. Default: the speed that the scenario sets.",
 )
 @click.option(
     "--mode",
@@ -37,7 +37,9 @@ UNMANAGED_LIMIT = 2.0
     "own.",
 )
 @click.option(
-    "--unmanaged", is_flag=True, help="Without nvshare: unified memory, and the driver pages."
+    "--unmanaged",
+    is_flag=True,
+    help="Run without nvshare: the programs use unified memory, and the driver moves pages.",
 )
 @click.option(
     "--limit",
@@ -80,7 +82,7 @@ def scenario(
     if on == "simulator" and (speed or unmanaged or limit or torch or allocation):
         raise BadInputError(
             "--speed, --unmanaged, --limit, --torch and --allocation are for the emulator",
-            do="leave them out; `--mode off` simulates programs that nobody schedules",
+            do="leave them out; `--mode off` simulates programs without scheduling",
         )
     told = find(name, seed)
     label = told.name

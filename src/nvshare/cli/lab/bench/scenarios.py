@@ -51,7 +51,7 @@ def compare(emulated: Figures, simulated: Figures) -> Line:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def scenarios(as_json: bool) -> None:
     """Play the known scenarios, in the simulator and on the emulator."""
     show("scenario", measure, as_json)

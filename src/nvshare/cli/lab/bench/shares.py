@@ -42,7 +42,7 @@ def choose(names: Sequence[str], on: str) -> list[Case]:
     known = {case.name: case for case in CASES}
     for name in names:
         if name not in known:
-            raise BadInputError(f"there is no case {name}", do=f"choose of {', '.join(known)}")
+            raise BadInputError(f"there is no case {name}", do=f"choose one of {', '.join(known)}")
     if names:
         return [known[name] for name in names]
     return [case for case in CASES if on == "simulator" or not case.is_long]
@@ -60,9 +60,9 @@ def choose(names: Sequence[str], on: str) -> list[Case]:
     type=click.FloatRange(min=1),
     help="Measure at least this long.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def shares(on: str, names: tuple[str, ...], seconds: float, as_json: bool) -> None:
-    """Measure what programs get of a GPU, beside what they are to get."""
+    """Measure the shares of a GPU that programs get, beside the shares that were set."""
     chosen = choose(names, on)
     measure = on_emulator if on == "emulator" else on_simulator
     show("shares", lambda: measure(chosen, seconds), as_json)

@@ -38,8 +38,8 @@ def _sums(outcomes: list[Outcome]) -> Line:
 
 
 @click.command()
-@click.option("--short", is_flag=True, help="Without the day of a cluster, which takes minutes.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--short", is_flag=True, help="Leave out the day of a cluster, which takes minutes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def simulator(short: bool, as_json: bool) -> None:
     """Measure how long simulations take."""
     cases = ["T1 to T6"] if short else list(_CASES)

@@ -150,7 +150,7 @@ def _wait(until: Callable[[], bool]) -> None:
         if time.monotonic() > end:
             raise NvshareError(
                 "the programs do not take turns",
-                why=f"nothing has changed for {_PATIENCE_S:.0f} s",
+                why=f"nothing changed for {_PATIENCE_S:.0f} s",
                 do="look at the daemon's log",
             )
         time.sleep(_LOOK_S)
@@ -163,9 +163,9 @@ def _wait(until: Callable[[], bool]) -> None:
     type=click.FloatRange(0.1, 100),
     default=SPEED,
     show_default=True,
-    help="Emulated seconds per real second. What the machine itself takes counts as often.",
+    help="Emulated seconds per real second. Delays of the machine itself are multiplied by it.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def swap(way: str | None, speed: float, as_json: bool) -> None:
     """Measure what a change of turn costs when memory has to move."""
     ways = (way,) if way else WAYS

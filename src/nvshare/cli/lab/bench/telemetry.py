@@ -51,7 +51,7 @@ def measure(clients: int, rounds: int = _ROUNDS) -> Iterator[Line]:
 
 def _costs(daemon: Daemon, everybody: Crowd, rounds: int) -> Line:
     looks: dict[str, Callable[[], object]] = {
-        "nobody": lambda: None,
+        "idle": lambda: None,
         "metrics": daemon.metrics,
         "status": daemon.status,
         "both": lambda: (daemon.metrics(), daemon.status()),
@@ -64,9 +64,9 @@ def _costs(daemon: Daemon, everybody: Crowd, rounds: int) -> Line:
     # The median: a round disturbed by other load on the machine does not decide.
     percent = {name: 100 * median(found) / _SECONDS for name, found in spent.items()}
     return {
-        "nobody_percent": round(percent["nobody"], 2),
+        "idle_percent": round(percent["idle"], 2),
         **{
-            f"{name}_percent": round(percent[name] - percent["nobody"], 2)
+            f"{name}_percent": round(percent[name] - percent["idle"], 2)
             for name in ("metrics", "status", "both")
         },
         "metrics_bytes": len(daemon.metrics()),
@@ -100,13 +100,15 @@ def _until_all_are_there(daemon: Daemon, clients: int) -> None:
     deadline = time.monotonic() + _PATIENCE
     while len(daemon.status().clients) < clients:
         if time.monotonic() > deadline:
-            raise NvshareError(f"the daemon has not taken {clients} clients in {_PATIENCE:.0f} s")
+            raise NvshareError(
+                f"the daemon did not accept {clients} clients within {_PATIENCE:.0f} s"
+            )
         time.sleep(0.1)
 
 
 @click.command()
 @click.option("--clients", type=click.IntRange(min=1), default=CLIENTS, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def telemetry(clients: int, as_json: bool) -> None:
-    """Measure what looking costs the daemon, for many clients."""
+    """Measure the cost of metrics and status to the daemon, with many clients."""
     show("telemetry", lambda: measure(clients), as_json)

@@ -25,15 +25,19 @@ _SPEED = 10.0
     metavar="N",
     help="Emulated seconds per real second.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each of the two.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object for the run with nvshare, and one for the run without.",
+)
 def demo(iterations: int | None, speed: float, as_json: bool) -> None:
     """Show four jobs of 12 GB on two emulated GPUs of 16 GB, with nvshare and without."""
     # Progress is shown even if the result is printed as JSON.
     place = Console(stderr=True) if as_json else console()
     place.print(
-        "Four jobs of 12 GB on two Tesla T4s of 16 GB, under nvshare; and beside them the same "
-        f"four with unified memory alone.\nThe GPUs are emulated; {speed:g} of their seconds pass "
-        "in a real one.",
+        "Four jobs of 12 GB share two Tesla T4s of 16 GB, once with nvshare and once with unified "
+        f"memory alone.\nThe GPUs are emulated. {speed:g} emulated seconds pass in a real second.",
         soft_wrap=True,
     )
     with open_stages(scenario(iterations), speed) as stages:
@@ -47,5 +51,6 @@ def demo(iterations: int | None, speed: float, as_json: bool) -> None:
     place.print(result.draw(shared, unscheduled))
     if unscheduled.more.get("extrapolated"):
         place.print(
-            "~ is extrapolated: the four without scheduling were stopped when nvshare was done."
+            "Values with ~ are extrapolated: the jobs without nvshare were stopped when the jobs "
+            "with nvshare were done."
         )

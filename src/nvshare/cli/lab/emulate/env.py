@@ -15,7 +15,9 @@ from nvshare.lab.emulator.root import node_root
 @click.command()
 @node_name
 @click.option("--json", "as_json", is_flag=True, help="Print them as one line of JSON.")
-@click.option("--unset", is_flag=True, help="Print what removes the variables again.")
+@click.option(
+    "--unset", is_flag=True, help="Print unset lines instead, which remove the variables."
+)
 def env(name: str, as_json: bool, unset: bool) -> None:
     """Print export lines for `eval "$(nvshare emulate env)"`."""
     if unset:

@@ -19,19 +19,19 @@ _gpu = click.option("--gpu", type=int, default=0, show_default=True, help="Index
     type=click.IntRange(1, 999),
     default=XID_LOST,
     show_default=True,
-    help="Number of the error. With the default, NVML calls the GPU lost.",
+    help="Number of the error. With the default, NVML reports the GPU as lost.",
 )
 @click.option("--harmless", is_flag=True, help="The GPU needs no reset afterwards.")
 @click.option(
     "--steal",
     metavar="SIZE",
     type=Quantity(),
-    help="Instead of an error: another process holds this much of its memory.",
+    help="Instead of an error: let another process hold this much of its memory.",
 )
 @click.option(
     "--unsupported",
     is_flag=True,
-    help="Instead of an error: NVML answers NOT_SUPPORTED.",
+    help="Instead of an error: let NVML answer NOT_SUPPORTED.",
 )
 def fault(
     name: str, gpu: int, xid: int, harmless: bool, steal: int | None, unsupported: bool

@@ -63,7 +63,7 @@ _NODE_OPTIONS = [
         type=click.Choice(["on", "off"]),
         default="on",
         show_default=True,
-        help="Whether GPU memory keeps its contents. Off: copies take their time, store nothing.",
+        help="Whether GPU memory keeps its contents. Off: copies take time, but store nothing.",
     ),
     click.option(
         "--host-memory",
@@ -72,6 +72,6 @@ _NODE_OPTIONS = [
         default="256Gi",
         show_default=True,
         metavar="SIZE",
-        help="Memory of the machine that the GPUs are in, for what is moved out of them.",
+        help="Memory of the emulated host, which takes memory that moves out of the GPUs.",
     ),
 ]

@@ -12,12 +12,16 @@ from nvshare.probe.report import load_report
 @click.command()
 @click.argument("report", metavar="FROM.json", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the profile to FILE.",
 )
 def profile(report: Path, output: Path | None) -> None:
     """Write a GPU profile from a report of `nvshare doctor --gpu`.
 
-    What the report does not tell is taken from the nearest known profile, and marked as assumed.
+    Values that the report lacks come from the nearest known profile, and are marked as assumed.
     """
     text = write_profile(load_report(report))
     if output is None:

@@ -98,4 +98,6 @@ class Actor:
         self._errors.seek(0)
         errors = self._errors.read().strip()
         self._errors.close()
-        raise NvshareError("a program of the scenario failed", why=errors or "no reason")
+        raise NvshareError(
+            "a program of the scenario failed", why=errors or "it printed no error message"
+        )

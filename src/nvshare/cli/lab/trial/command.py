@@ -32,7 +32,7 @@ def command_of(program: Program, *, managed: bool, seed: int, memory: str = "pla
     if len(phases) > _MOST_PHASES:
         raise BadInputError(
             f"the program {program.name} has {len(phases)} phases",
-            why=f"on the emulator {_MOST_PHASES} is the most",
+            why=f"the emulator runs programs of at most {_MOST_PHASES} phases",
             do="repeat them less often, or run the scenario on the simulator",
         )
     command = [str(installed_program("workloads", "driver-phases")), *options]

@@ -49,7 +49,7 @@ def figures_of(trial: Trial, label: str) -> Figures:
 def _client(part: Part, ended: float) -> ClientFigures:
     if part.progress is None:
         raise NvshareError(
-            f"{part.coming.name} had not come yet when the run was stopped",
+            f"{part.coming.name} had not started yet when the run was stopped",
             do="allow more time, with --limit",
         )
     if part.result is not None:

@@ -66,7 +66,7 @@ class Progress:
         speed = speed or self.curve[-1][1] / (now - self.arrival)
         if speed <= 0:
             raise NvshareError(
-                f"{self.name} was stopped after {now:.0f} s, and had done nothing by then",
+                f"{self.name} was stopped after {now:.0f} s, before it had done any work",
                 why="there is no speed from which its end could be extrapolated",
                 do="allow more time, with --limit",
             )

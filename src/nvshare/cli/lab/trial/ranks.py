@@ -44,8 +44,8 @@ def _only_phase(program: Program) -> Phase:
         return phases[0]
     raise BadInputError(
         f"the ranks of the program {program.name} cannot be played on the emulator",
-        why="there they have one phase, with memory, iterations, kernels and kernel_seconds",
-        do="write them like that, or run the scenario on the simulator",
+        why="there, ranks have one phase, with memory, iterations, kernels and kernel_seconds",
+        do="give the program one such phase, or run the scenario on the simulator",
     )
 
 

@@ -46,7 +46,8 @@ class TorchPrograms:
         """Return the command line. The seed is not used."""
         if rank is not None:
             raise BadInputError(
-                "no PyTorch program plays ranks that meet on several GPUs", do="leave out --torch"
+                "PyTorch programs cannot play ranks that meet on several GPUs",
+                do="leave out --torch",
             )
         if managed:
             raise BadInputError(
@@ -99,9 +100,9 @@ def _block(program: Program) -> int:
     plain = Phase().model_dump()
     others = plain.keys() - {"memory", "copy_in", "iterations", "touch"}
     if any(getattr(phase, name) != plain[name] for phase in phases for name in others):
-        why = "it does more than to grow, to copy and to compute"
+        why = "it does more than grow, copy and compute"
     elif block == 0 or max(phase.memory or 0 for phase in phases) > _MOST_BLOCKS * block:
-        why = f"its sizes are not a few times one size: {_MOST_BLOCKS} times at the most"
+        why = f"its sizes are not multiples of one size, up to {_MOST_BLOCKS} times"
     else:
         return block
     raise BadInputError(

@@ -47,7 +47,7 @@ def test_who_has_done_nothing_of_late_is_judged_by_the_whole(progress: Progress)
 
 
 def test_nothing_can_be_extrapolated_from_nothing(progress: Progress) -> None:
-    with pytest.raises(NvshareError, match="had done nothing"):
+    with pytest.raises(NvshareError, match="before it had done any work"):
         progress.estimate(50.0)
 
 

@@ -81,10 +81,10 @@ def test_an_iteration_of_a_phase_is_one_operation_per_block() -> None:
 @pytest.mark.parametrize(
     ("phase", "why"),
     [
-        ({"memory": "1Gi", "iterations": 1, "kernel_seconds": 0.1}, "does more than to grow"),
-        ({"memory": "1Gi", "iterations": 1, "idle": 0.1}, "does more than to grow"),
-        ({"memory": "1Gi", "touch": "2Mi", "iterations": 1}, "a few times one size"),
-        ({"iterations": 1}, "a few times one size"),
+        ({"memory": "1Gi", "iterations": 1, "kernel_seconds": 0.1}, "does more than grow"),
+        ({"memory": "1Gi", "iterations": 1, "idle": 0.1}, "does more than grow"),
+        ({"memory": "1Gi", "touch": "2Mi", "iterations": 1}, "not multiples of one size"),
+        ({"iterations": 1}, "not multiples of one size"),
     ],
 )
 def test_what_cannot_be_played(phase: dict[str, object], why: str) -> None:
