@@ -31,8 +31,8 @@ struct CUgraphNode_st {
     struct task task;
     struct CUgraph_st *child; /* of a child graph node, owned by it */
     void **arguments;         /* of a kernel: one pointer per parameter, into the task */
-    CUDA_MEMCPY3D copy; /* of a copy: its description; a captured one is described anew */
-    CUcontext context;  /* as given by the program, which may ask for it back */
+    CUDA_MEMCPY3D copy;       /* of a copy: its description; a captured one is described anew */
+    CUcontext context;        /* as given by the program, which may ask for it back */
     struct node_attribute *attributes;
     bool enabled;    /* in an executable graph */
     size_t position; /* used within one function only, like the next */

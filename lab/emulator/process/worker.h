@@ -10,8 +10,8 @@
 struct effect {
     void (*run)(void *data, uint64_t finished_at);
     void *data;
-    bool eager; /* the result may be read without a call of the driver */
-    bool work;  /* of the GPU: a dead context does none, and `data` is freed instead */
+    bool eager;          /* the result may be read without a call of the driver */
+    bool work;           /* of the GPU: a dead context does none, and `data` is freed instead */
     struct reach *reach; /* the addresses that it reaches (reach.h), or NULL; freed with it */
 };
 

@@ -11,9 +11,8 @@
 /* Of one process. */
 struct meeting {
     uint64_t ranks;
-    CUdeviceptr words; /* one for each rank, on the host */
-    const _Atomic uint64_t
-        *last; /* the last round, if the file has one; 0: not yet */
+    CUdeviceptr words;            /* one for each rank, on the host */
+    const _Atomic uint64_t *last; /* the last round, if the file has one; 0: not yet */
 };
 
 /* The place of `last` in the file, in words. */
