@@ -69,7 +69,7 @@ _FOLDERS = {
     "lab/workloads/pytorch": "On PyTorch.",
     "lab/bench": "Programs that `nvshare bench` runs.",
     "lab/tests": "Programs that test parts of the emulator; the tests compile them.",
-    "lab/tests/kill_at_every_instruction": "Kills a process at every instruction of a change of the node.",
+    "lab/tests/kill_at_every_instruction": "Kills a process wherever it changes the node.",
     "protocol": "Tables from which C, Python and documentation are generated.",
     "protocol/kubernetes": "The protocols of kubelet, as .proto files.",
 }
