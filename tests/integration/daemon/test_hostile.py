@@ -215,7 +215,7 @@ def test_one_process_leaves_places_for_others(
         held = int(process.stdout.readline())
         assert held == 1024
         daemon.connect().join(daemon.gpus[0])
-        assert daemon.log.count("as many connections as it may") == 1
+        assert daemon.log.count("the most connections that process_connections allows") == 1
 
 
 def test_a_very_long_name_fills_neither_the_log_nor_the_status(daemon: Daemon) -> None:
