@@ -260,7 +260,7 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),
         (["set", "mode"], 'a change is written "name=value"'),
         (["limit", "1", "--memory", "4Gi"], 'no program is called "1"'),
-        (["limit", "--memory", "4Gi"], "nobody was named"),
+        (["limit", "--memory", "4Gi"], "no program was named"),
         (["limit", "1", "--priority", "urgent"], "is not one of"),
     ]:
         done = nvshare(daemon, *arguments)

@@ -99,7 +99,7 @@ def test_shares_that_add_up_to_too_much() -> None:
     parts = {"held_back": 30.0, "computing": 30.0}
     found = why(make_client(parts=parts, **share(70, share=50.0)), OTHER)
     assert found.main.cause == "shares_scaled"
-    assert "add up to 140 %, so that its 70 % come to 50 %" in text(found)
+    assert "add up to 140 %, so its 70 % become 50 %" in text(found)
     assert "held_back" not in [one.cause for one in found.findings]
 
 
@@ -203,7 +203,7 @@ def test_who_has_just_come() -> None:
     client = make_client().model_copy(update={"recent": Recent()})
     found = why(client)
     assert found.main.cause == "new"
-    assert "has just come" in text(found)
+    assert "has just connected" in text(found)
 
 
 def test_the_first_sentence_has_all_that_matters_and_adds_up() -> None:
@@ -245,5 +245,5 @@ def test_limits_that_a_ceiling_has_set_say_so() -> None:
         "Its memory limit (4Gi), its share (40 %) and its priority (normal) are set by the ceiling "
         "of namespace team." in text(found)
     )
-    assert "Whoever runs the cluster can raise the ceiling" in text(found)
+    assert "The administrator of the cluster can raise the ceiling" in text(found)
     assert "nvshare limit" not in text(found)

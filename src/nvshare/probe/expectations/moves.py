@@ -56,7 +56,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "cuda_free", "touched", "out") < piece(r) / 4,
         "does not rise",
         "published driver: block_clear_resident_processor, pmaGetFreeMemory",
-        "nobody waits for free memory; what the daemon knows of moves is the room there is",
+        "no program waits for free memory; the daemon computes the room from the moves it knows of",
     ),
     Expectation(
         "memory.free.freed",
@@ -101,7 +101,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "host_used", "touched", "back") > piece(r) / 2,
         "stays",
         "published driver: callers of uvm_cpu_chunk_free",
-        "the most that was ever out counts against the host, not what is out now",
+        "the most memory that was ever out counts against the host, not the memory that is out now",
     ),
     Expectation(
         "memory.host.freed",
@@ -110,7 +110,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "host_used", "back", "freed") < -piece(r) / 2,
         "falls again",
         "published driver: uvm_cpu_chunk_free",
-        "who frees memory gives back what it took of the host",
+        "a program that frees memory gives its host memory back",
     ),
     Expectation(
         "memory.cgroup.out",

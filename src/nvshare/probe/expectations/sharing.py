@@ -33,7 +33,7 @@ SHARING: tuple[Expectation, ...] = (
         lambda r: r.number("crowded.helper.read_s") > _by_faults(r) / 3,
         "about as slow as by faults: it was pushed out, the oldest first",
         "published driver: pick_root_chunk_to_evict; order of last service, any process",
-        "who is displaced marks its memory as away in the order in which it came in",
+        "a displaced program marks its memory as away in the order in which it came in",
     ),
     Expectation(
         "crowded.helper.wrong_words",

@@ -159,5 +159,5 @@ def _line(count: Count) -> Line:
 @click.option("--changes", default=CHANGES, show_default=True, type=click.IntRange(2, 1_000_000))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def gangs(changes: int, as_json: bool) -> None:
-    """Have programs of several ranks take turns, and count how often they lock each other up."""
+    """Have programs of several ranks take turns, and count how often they deadlock."""
     show("gangs", lambda: measure(changes), as_json)

@@ -80,7 +80,7 @@ def scenario(
     if on == "simulator" and (speed or unmanaged or limit or torch or allocation):
         raise BadInputError(
             "--speed, --unmanaged, --limit, --torch and --allocation are for the emulator",
-            do="leave them out; `--mode off` simulates programs that nobody schedules",
+            do="leave them out; `--mode off` simulates programs without scheduling",
         )
     told = find(name, seed)
     label = told.name

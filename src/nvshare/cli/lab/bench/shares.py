@@ -62,7 +62,7 @@ def choose(names: Sequence[str], on: str) -> list[Case]:
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def shares(on: str, names: tuple[str, ...], seconds: float, as_json: bool) -> None:
-    """Measure what programs get of a GPU, beside what they are to get."""
+    """Measure the share of a GPU that programs get, and compare it with the share that was set."""
     chosen = choose(names, on)
     measure = on_emulator if on == "emulator" else on_simulator
     show("shares", lambda: measure(chosen, seconds), as_json)

@@ -163,7 +163,7 @@ def _wait(until: Callable[[], bool]) -> None:
     type=click.FloatRange(0.1, 100),
     default=SPEED,
     show_default=True,
-    help="Emulated seconds per real second. What the machine itself takes counts as often.",
+    help="Emulated seconds per real second. Time that the machine itself takes counts as often.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def swap(way: str | None, speed: float, as_json: bool) -> None:

@@ -108,5 +108,5 @@ def _until_all_are_there(daemon: Daemon, clients: int) -> None:
 @click.option("--clients", type=click.IntRange(min=1), default=CLIENTS, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def telemetry(clients: int, as_json: bool) -> None:
-    """Measure what looking costs the daemon, for many clients."""
+    """Measure what status requests cost the daemon, with many clients."""
     show("telemetry", lambda: measure(clients), as_json)

@@ -25,7 +25,7 @@ def find(case: Case) -> Finding | None:
     if case.lacks_for_outside:
         says = f"{has}; without that all would fit: {percent(cost)} went to turns and moving."
     else:
-        says = f"{has}, and may compute at any time: nobody schedules that."
+        says = f"{has}, and may compute at any time: nvshare does not schedule it."
     return Finding(
         cause="outside_process",
         weight=cost if case.lacks_for_outside else _UNKNOWN,
