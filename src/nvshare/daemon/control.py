@@ -271,7 +271,11 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ValidationError as error:
         return problem("; ".join(describe(error)), None, "see docs/daemon.md for every field")
     except web.HTTPNotFound:
-        return problem(f"there is no {request.path}", None, "use a command line of this version")
+        return problem(
+            f"this daemon has no {request.path}",
+            None,
+            "use a command line of the same version as the daemon",
+        )
 
 
 def problem(what: str, why: str | None, do: str | None, status: int = 400) -> web.Response:

@@ -102,7 +102,7 @@ def find(root: Path, name: str) -> Node:
         ) from error
     except (ValueError, KeyError) as error:
         raise NvshareError(
-            f'the emulated node "{name}" cannot be understood',
+            f'the configuration of the emulated node "{name}" cannot be read',
             why=f"{folder / CONF_FILE}: {error}",
             do=f"remove it with `nvshare emulate down {name}` and start it again",
         ) from error
