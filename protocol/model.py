@@ -145,7 +145,7 @@ def read_protocol(path: Path = FOLDER / "frames.toml") -> Protocol:
     if len(set(numbers)) != len(numbers):
         raise TableError("two frames have the same number")
     if any(not table["oldest_version"] <= f.version <= table["version"] for f in frames):
-        raise TableError("a frame is of a version that nobody understands")
+        raise TableError("a frame has a version that no reader understands")
     if any(frame.size > table["max_payload"] for frame in frames):
         raise TableError("a frame is longer than max_payload")
     return Protocol(

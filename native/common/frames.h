@@ -94,7 +94,7 @@ enum reject_code {
     REJECT_CODE_DEVICE = 2,     /* the daemon has no GPU of this UUID */
     REJECT_CODE_PERMISSION = 3, /* the user may not use this daemon */
     REJECT_CODE_FULL = 4,       /* there are too many clients */
-    REJECT_CODE_PROTOCOL = 5,   /* frames that make no sense */
+    REJECT_CODE_PROTOCOL = 5,   /* invalid frames */
 };
 
 /* Whether memory may be allocated. */
@@ -135,7 +135,7 @@ enum revoke_flags {
 
 /* How limits are meant. */
 enum limit_flags {
-    LIMIT_BURST = 1,  /* it may use more compute while nobody else wants it */
+    LIMIT_BURST = 1,  /* it may use more compute while no other program wants the GPU */
     LIMIT_HIGH = 2,   /* it goes before others */
     LIMIT_LOW = 4,    /* it takes what others leave */
     LIMIT_COPIES = 8, /* copies count as well as kernels */
@@ -209,8 +209,8 @@ struct frame_memory {
     uint64_t allocated;   /* bytes allocated, pinned ones included */
     uint64_t pinned;      /* bytes of those that cannot leave the GPU */
     uint64_t swapped_out; /* bytes of those that the client has moved to the host */
-    uint64_t ticket;      /* a number that ANSWER repeats; 0: nobody waits for one */
-    uint64_t untouched;   /* bytes of swapped_out that nobody has used yet: they are nowhere */
+    uint64_t ticket;      /* a number that ANSWER repeats; 0: no thread waits for one */
+    uint64_t untouched;   /* bytes of swapped_out that the program has not used yet: they are nowhere */
     uint64_t kept;        /* bytes that have pages on the host, be they out or back */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_memory) == 48, "protocol/frames.toml");
@@ -343,7 +343,7 @@ static_assert(sizeof(struct frame_grant) == 24, "protocol/frames.toml");
 struct frame_revoke {
     uint64_t turn;        /* the turn that ends */
     uint32_t urgency;     /* enum urgency: when */
-    uint32_t idle_us;     /* with WHEN_IDLE: without work for so long */
+    uint32_t idle_us;     /* with WHEN_IDLE: how long without work */
     uint64_t evict_bytes; /* to move to the host as it gives the turn up */
     uint32_t flags;       /* enum revoke_flags: how that is to leave */
     uint32_t reserved;    /* sent as 0 */
@@ -351,7 +351,7 @@ struct frame_revoke {
 static_assert(sizeof(struct frame_revoke) == 32, "protocol/frames.toml");
 
 /* From daemon to client.
- * Nobody waits any more: REVOKE, HOLD and HANDOVER of this turn are void. */
+ * No client waits any more: REVOKE, HOLD and HANDOVER of this turn are void. */
 struct frame_keep {
     uint64_t turn; /* the turn that goes on */
 } __attribute__((packed));
@@ -375,7 +375,7 @@ struct frame_standby {
 static_assert(sizeof(struct frame_standby) == 24, "protocol/frames.toml");
 
 /* From daemon to client.
- * HANDOVER of this turn is void: wake nobody when you release it. */
+ * HANDOVER of this turn is void: wake no client when you release it. */
 struct frame_cancel_handover {
     uint64_t turn; /* the turn that the receiver holds */
 } __attribute__((packed));
@@ -391,7 +391,7 @@ static_assert(sizeof(struct frame_evict) == 8, "protocol/frames.toml");
 /* From daemon to client.
  * To a client that waits for a turn: bring memory back ahead of it, and answer with MOVED. */
 struct frame_fill {
-    uint64_t fill_bytes; /* to bring back, there being room for so much; 0: no more */
+    uint64_t fill_bytes; /* to bring back: there is room for this much; 0: no more */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_fill) == 8, "protocol/frames.toml");
 
@@ -427,7 +427,7 @@ static_assert(sizeof(struct frame_limits) == 32, "protocol/frames.toml");
  * How a client bounds its work. Sent after WELCOME and at every change. */
 struct frame_settings {
     uint32_t inflight_us;   /* most work in flight, in microseconds */
-    uint32_t idle_grace_us; /* no work for so long: the client is idle */
+    uint32_t idle_grace_us; /* a client without work for this long is idle */
     uint32_t flags;         /* enum setting_flags: what the client may do */
     uint32_t usage_ms;      /* milliseconds between two USAGE; 0: as usual */
 } __attribute__((packed));

@@ -84,17 +84,17 @@ def test_a_pod_that_cannot_hold_what_would_leave_is_not_killed(lab: Lab) -> None
     # Without line breaks.
     said = " ".join(lab.in_daemon("nvshare", "status").split())
     assert f"GiB cannot leave the GPU: {tight.stuck_because}" in said
-    assert "of others that cannot leave the GPU" in said
+    assert "of other programs that cannot leave the GPU" in said
 
     assert result(lab, "tight")["iterations"] == 12000
     assert result(lab, "beside")["iterations"] == 5000
     assert [end(lab, pod) for pod in ("tight", "beside")] == [(0, "Completed", 0)] * 2
     (why,) = messages(lab, "tight", "GpuMemoryCannotLeave")
-    assert "of its memory cannot leave the GPU, and others wait for that" in why
+    assert "of its memory cannot leave the GPU, and other programs wait for that" in why
     assert "its memory cgroup's limit of 1.0 GiB has" in why
     (waits,) = messages(lab, "beside", "WaitsForGpuMemory")
     assert "has to wait: beside its" in waits
-    assert "of others that cannot leave the GPU" in waits
+    assert "of other programs that cannot leave the GPU" in waits
     lab.in_daemon("nvshare", "set", "turn=auto")
 
 
@@ -159,7 +159,7 @@ def test_a_daemon_that_sees_no_cgroups_of_the_node_says_so_once(cluster: Cluster
         lab.until_client(name)
     said = lab.kubectl("logs", "-n", "nvshare", "daemonset/nvshare", "-c", "daemon")
     assert said.count("the memory limits of some programs are not known") == 1
-    assert "outside of what is mounted here" in said
+    assert "outside of the cgroups that are mounted here" in said
     lab.delete_pods()
 
 

@@ -141,7 +141,7 @@ def test_what_a_pod_asks_for_is_not_changed_by_hand(lab: Lab) -> None:
         *("nvshare", "limit", f"id:{client.id}", "--memory", "1Gi"),
     )
     assert done.returncode == 2
-    assert "memory_limit of this program is set by its pod" in done.stderr
+    assert "memory_limit of this program is set by an annotation of its pod" in done.stderr
 
 
 def test_a_pod_says_how_its_memory_is_allocated_and_a_change_is_for_the_next_process(

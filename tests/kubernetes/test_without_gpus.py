@@ -41,7 +41,7 @@ def test_where_it_runs_all_the_same_it_is_quiet_and_healthy(lab: Lab) -> None:
     }
     name = lab.system_pod()["metadata"]["name"]
     log = lab.kubectl("logs", "-n", "nvshare", name, "--all-containers")
-    assert log.count("there is no GPU here yet") == 1
+    assert log.count("there is no GPU on this machine yet") == 1
     assert "warn" not in log
     assert "error" not in log
     assert lab.status().devices == ()

@@ -110,7 +110,8 @@ class Daemon:
             raise NvshareError(
                 "you may not look at the daemon",
                 why=f"{look} does not let you connect ({error.strerror})",
-                do="ask whoever runs the daemon to set look_mode so that you may, or use sudo",
+                do="ask the administrator of the daemon to set look_mode so that you may, or use "
+                "sudo",
             ) from error
 
     def _ask_elsewhere(
@@ -123,12 +124,14 @@ class Daemon:
         if not holders:
             raise NvshareError(
                 "no daemon is running",
-                why=f"nobody listens on {self.path}",
+                why=f"no process listens on {self.path}",
                 do="start one with `nvshare daemon`; `nvshare run` starts one by itself",
             ) from error
         if method != "GET":
             raise NvshareError(
-                "this daemon is somebody else's", why=describe(holders), do="ask its user"
+                "this daemon belongs to another user",
+                why=describe(holders),
+                do="ask that user to make the change",
             ) from error
         return _request(holders[0].address, method, path, each=each)
 
@@ -170,7 +173,7 @@ def _converse(
         raise NvshareError(
             "the daemon does not answer",
             why=f"{type(error).__name__} {error}".rstrip(),
-            do="look at its log, and at `nvshare doctor`",
+            do="read its log, or run `nvshare doctor`",
         ) from error
     if answer.status != http.client.OK:
         raise _problem(answer.status, content)
@@ -181,8 +184,8 @@ def _may_not_change(path: Path) -> NvshareError:
     return NvshareError(
         "you may look at the daemon, but not change anything",
         why=f"{path} does not let you connect",
-        do="use sudo, or ask whoever runs the daemon to set control_mode and socket_group so that "
-        "you may",
+        do="use sudo, or ask the administrator of the daemon to set control_mode and "
+        "socket_group so that you may",
     )
 
 
@@ -194,5 +197,5 @@ def _problem(status: int, content: bytes) -> NvshareError:
         return NvshareError(
             "the daemon has a problem",
             why=f"it answered with HTTP status {status}",
-            do="look at its log",
+            do="read its log",
         )

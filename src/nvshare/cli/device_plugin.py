@@ -72,7 +72,7 @@ _path = click.Path(path_type=Path)
 @click.option("--log", default="info", metavar="LEVEL", help="debug, info or warn.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
 def device_plugin(health: Path | None, log: str, log_format: str, **options: object) -> None:
-    """Offer the GPUs of this node to Kubernetes, until told to stop."""
+    """Offer the GPUs of this node to Kubernetes until stopped."""
     from nvshare.daemon import logs
 
     try:

@@ -46,7 +46,7 @@ def doctor(
         ctx.exit(1 if bad else 0)
     for finding in findings:
         _show(finding)
-    click.echo("Everything is in order." if not bad else f"{bad} to put right.")
+    click.echo("Everything is in order." if not bad else f"{bad} to fix.")
     ctx.exit(1 if bad else 0)
 
 

@@ -79,7 +79,7 @@ def check_driver() -> Iterator[Finding]:
     if result := driver.cuInit(0):
         yield Finding(
             State.BAD,
-            f"the CUDA driver is there ({text}), and cuInit fails with {result}",
+            f"the CUDA driver is installed ({text}), but cuInit fails with {result}",
             "check with nvidia-smi that the kernel module of the driver is loaded",
         )
     else:
@@ -98,9 +98,9 @@ def check_runtime() -> Iterator[Finding]:
         else:
             yield Finding(
                 State.BAD,
-                f"programs that ask for {name} get a copy of their own, and no vendor's runtime "
-                "starts on emulated GPUs",
-                "LD_PRELOAD was changed: start the program with `nvshare emulate -- …`, or say "
+                f"programs that load {name} get another copy of it, and NVIDIA's runtime does not "
+                "start on emulated GPUs",
+                "LD_PRELOAD was changed: start the program with `nvshare emulate -- …`, or run "
                 '`eval "$(nvshare emulate env)"` again',
             )
 
@@ -170,7 +170,7 @@ def check_socket() -> Iterator[Finding]:
         yield _bad(error)
         return
     if folder is None and (holder := usable(find_holders(os.environ))) is not None:
-        yield Finding(State.NOTE, f"{holder.who} is used: it has {holder.gpu}, and lets you in")
+        yield Finding(State.NOTE, f"{holder.who} is used: it shares {holder.gpu}, and lets you in")
         return
     if folder is None:
         places = ", ".join(str(place / SOCKET_NAME) for place in candidates(os.environ))
@@ -191,7 +191,8 @@ def check_socket() -> Iterator[Finding]:
     else:
         yield Finding(
             State.BAD,
-            f"the daemon is version {status.version}, and this is {nvshare.__version__}",
+            f"the daemon has version {status.version}, and this command has version "
+            f"{nvshare.__version__}",
             "restart the daemon; programs go on meanwhile",
         )
     yield from find_stuck(status)

@@ -52,7 +52,8 @@ class _Writer:
             click.echo(f"  could not be tried: {why}", err=True)
         if self._probe == "machine" and self._bench.readings.values.get("machine.others"):
             click.echo(
-                "  other programs are on this GPU: times will have their work in them", err=True
+                "  other programs are on this GPU: the measured times will include their work",
+                err=True,
             )
         self._probe = ""
 
@@ -77,9 +78,9 @@ class _Writer:
         """Name the probe that does not end, and exit: nothing else can stop it."""
         self.save()
         click.echo(
-            f"nvshare: the probe {self._probe} does not end\n"
-            f"  why: the driver does not return from a call, or is far too slow\n"
-            f"  what to do: send {self._path}, which says how far it has come",
+            f"nvshare: the probe {self._probe} does not end\n  why: the driver does not return "
+            f"from a call, or is far too slow\n  what to do: send {self._path}, which says how "
+            "far the probe got",
             err=True,
         )
         os._exit(_STUCK)
@@ -87,13 +88,13 @@ class _Writer:
 
 def _sum_up(report: Report, path: Path) -> None:
     if report.readings.values.get("machine.others"):
-        click.echo("Other programs are on this GPU: what was measured has their work in it.")
+        click.echo("Other programs are on this GPU: the measured values include their work.")
     if report.speed > 1:
         click.echo(
-            f"This node goes {report.speed:g} times as fast as time, and so does what Python takes:"
-            " --speed 1 is more exact."
+            f"This node runs {report.speed:g} times as fast as real time, and the time that "
+            "Python takes counts as often: --speed 1 is more exact."
         )
     if advice := recommend(report.readings):
         click.echo(advice)
-    click.echo("All is as expected." if not report.bad else f"{report.bad} not as expected.")
+    click.echo("Everything is as expected." if not report.bad else f"{report.bad} not as expected.")
     click.echo(f"The report is {path}. docs/doctor.md says what it means and how to send it.")

@@ -43,6 +43,6 @@ def _explain(line: Line) -> Text:
     return Text.assemble(
         ("BAD  ", "bold red"),
         f"{line.what}: {line.measured}; expected: {line.expected}\n",
-        f"     who says so: {line.source}\n",
-        f"     what hangs on it: {line.decision}",
+        f"     source: {line.source}\n",
+        f"     what depends on it: {line.decision}",
     )

@@ -48,8 +48,8 @@ def warn_of_large_limit(limit: int | None, gpus: Sequence[Sized]) -> None:
         return
     sizes = ", ".join(f"GPU {gpu.index} ({gpu.memory / _GIB:.1f} GiB)" for gpu in small)
     click.echo(
-        f"nvshare: a limit of {format_quantity(limit)} is more than there is of {sizes}: "
-        "it limits nothing there",
+        f"nvshare: a limit of {format_quantity(limit)} is more than the memory of {sizes}: it "
+        "limits nothing there",
         err=True,
     )
 
@@ -62,7 +62,7 @@ def _find(name: str, names: str, known: Iterable[Gpu]) -> Gpu:
     raise BadInputError(
         problem if name == names else f'{problem} (in "{names}")',
         why=_listed(known),
-        do="name GPUs by their indexes or UUIDs, by commas: 0 or 0,1",
+        do="name GPUs by index or UUID, separated by commas: 0 or 0,1",
     )
 
 

@@ -24,11 +24,11 @@ _NONE = "none"
 @options_of_limit
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def limit(who: str | None, as_json: bool, **given: Any) -> None:
-    """Change what programs may use, and print what is in force. Without changes, only print it.
+    """Change the limits of programs, and print those in force. Without changes, only print them.
 
     WHO is an id as `nvshare status` shows it, a pid, the name of a program, a pod (name or
     namespace/name) or a container (name or the beginning of its id). Processes of one container, or
-    of one nvshare run, share their limits: to name one of them is to name them all.
+    of one nvshare run, share their limits: naming one of them names them all.
 
     nvshare limit 3 --memory 6Gi
 
@@ -40,7 +40,7 @@ def limit(who: str | None, as_json: bool, **given: Any) -> None:
         if value is not None
     }
     if who is None and changes:
-        raise BadInputError("nobody was named", do="nvshare limit WHO --memory 6Gi")
+        raise BadInputError("no program was named", do="nvshare limit WHO --memory 6Gi")
     daemon = Daemon()
     if who is None:
         groups = daemon.groups()
@@ -66,8 +66,8 @@ def _warn_of_loss(group: GroupStatus) -> None:
     if group.unstored:
         click.echo(
             f"nvshare: the limits of {group.name} are in force, but could not be stored "
-            f"({group.unstored}): they are lost when the daemon restarts. Make room in its private "
-            "folder, and set them again",
+            f"({group.unstored}): they are lost when the daemon restarts. Free some space in its "
+            "private folder, and set them again",
             err=True,
         )
 

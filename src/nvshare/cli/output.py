@@ -92,7 +92,8 @@ class Rows:
         kept = self._fitting(console, options)
         yield self._table(kept)
         if left_out := [one.heading for i, one in enumerate(self._columns) if i not in kept]:
-            words = f"No room for: {', '.join(left_out)}. A wider terminal, a pipe and --json have."
+            names = ", ".join(left_out)
+            words = f"No room for: {names}. A wider terminal, a pipe or --json shows them."
             yield Text(words, style="dim")
 
     def _fitting(self, console: Console, options: ConsoleOptions) -> list[int]:

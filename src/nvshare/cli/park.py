@@ -15,12 +15,12 @@ from nvshare.telemetry.snapshot import ClientStatus, GroupStatus
 def park(who: str, as_json: bool) -> None:
     """Take a program off its GPUs until `nvshare unpark`.
 
-    It gives its turn up as at the end of any turn, all of its memory that can move leaves the GPU,
-    and its next CUDA calls wait. Nothing of it is lost.
+    It gives up its turn as at the end of any turn, all of its memory that can move leaves the GPU,
+    and its next CUDA calls wait. No data is lost.
 
     WHO is an id as `nvshare status` shows it, a pid, the name of a program, a pod (name or
     namespace/name) or a container (name or the beginning of its id). Processes of one container, or
-    of one nvshare run, are parked together: to name one of them is to name them all.
+    of one nvshare run, are parked together: naming one of them names them all.
     """
     daemon = Daemon()
     group = daemon.park(who)
@@ -50,7 +50,7 @@ def describe(group: GroupStatus, members: list[ClientStatus]) -> list[str]:
     pinned = sum(one.pinned for one in members)
     lines = [f"{_name(group)} is parked: {gib(moves)} GiB leave the GPU"]
     if pinned:
-        lines.append(f"  {gib(pinned)} GiB stay: memory that it has allocated so cannot move")
+        lines.append(f"  {gib(pinned)} GiB stay: memory that was allocated in this way cannot move")
     stuck = [one for one in members if one.stuck]
     lines += [f"  {gib(one.stuck)} GiB of pid {one.pid} stay: {one.stuck_because}" for one in stuck]
     lines.append(f"  its CUDA calls wait until `nvshare unpark {group.ids[0]}`")

@@ -52,9 +52,9 @@ def run(
 ) -> None:
     """Run a command that shares its GPU with others.
 
-    Options come before the command: what follows its name is its own. A daemon is started if there
-    is none. The exit code and all signals are the command's own. All processes of the command share
-    its limits.
+    Options come before the command: options after its name belong to the command. A
+    daemon is started if there is none. The exit code and all signals are the command's own. All
+    processes of the command share its limits.
 
     nvshare run --memory 4Gi python train.py --epochs 3
     """
@@ -93,9 +93,9 @@ def check_limits(environ: Mapping[str, str]) -> None:
         name = limit.variable
         if (value := environ.get(name)) and (fault := limit.wrong_with(value)):
             raise BadInputError(
-                f'{name} is "{value}", which is no limit: {fault}',
-                why="the command would get no access to the GPU, rather than run without a limit",
-                do=f"correct it, or unset it; docs/environment.md says what {name} can be",
+                f'{name} is "{value}", which is not a valid limit: {fault}',
+                why="the command would be refused the GPU rather than run without a limit",
+                do=f"correct it, or unset it; docs/environment.md lists the values of {name}",
             )
 
 

@@ -52,7 +52,7 @@ def install(root: Path, group: str, everybody: bool) -> None:
     if members is not None:
         _make_group(root, members)
     if (root / CONFIG).exists():
-        click.echo(f"{root / CONFIG}: left as it is; socket_mode and socket_group are up to it")
+        click.echo(f"{root / CONFIG}: left as it is; its socket_mode and socket_group hold")
     else:
         _write(root / CONFIG, config_text(members))
     _call(root, "systemctl", "daemon-reload")
@@ -120,14 +120,14 @@ def _need_root(root: Path) -> None:
     if os.getuid() != 0:
         raise NvshareError(
             "only root can change the services of this machine",
-            do=f"say `sudo {Path(sys.argv[0]).absolute()} {' '.join(sys.argv[1:])}`",
+            do=f"run `sudo {Path(sys.argv[0]).absolute()} {' '.join(sys.argv[1:])}`",
         )
     if not _SYSTEMD.is_dir():
         raise NvshareError(
             "this machine is not run by systemd",
             why=f"there is no {_SYSTEMD}",
-            do="have whatever starts services here start `nvshare daemon` as root; "
-            "`nvshare service install --root DIR` writes the configuration to begin with",
+            do="configure the service manager of this machine to start `nvshare daemon` as root; "
+            "`nvshare service install --root DIR` writes a configuration to start from",
         )
 
 
@@ -185,7 +185,7 @@ def _warn_of_owner() -> None:
 
 def _tell_next_steps(root: Path, group: str | None) -> None:
     if group is not None:
-        click.echo(f"let people in with `sudo usermod -aG {group} USER`; they log in again then")
+        click.echo(f"let users in with `sudo usermod -aG {group} USER`; they have to log in again")
     others = [one for one in find_holders(os.environ) if one.folder != SYSTEM]
     if root == _MACHINE and others:
         click.echo(f"{describe(others)}: the service takes over when that one ends")

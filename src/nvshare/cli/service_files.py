@@ -19,8 +19,8 @@ def unit_text(python: Path) -> str:
     if hidden := _is_below(python, _TEMPORARY):
         raise NvshareError(
             f"a service cannot be started from {hidden}",
-            why=f"this nvshare is installed in {python.parent.parent}, and that folder is cleared "
-            "now and then",
+            why=f"this nvshare is installed in {python.parent.parent}, and that folder is emptied "
+            "from time to time",
             do="install nvshare elsewhere, such as in /opt/nvshare, and use that one",
         )
     text = (files("nvshare") / "lib" / _TEMPLATE).read_text(encoding="utf-8")
@@ -31,10 +31,10 @@ def unit_text(python: Path) -> str:
 
 def config_text(group: str | None) -> str:
     """Return a configuration that admits the members of a group, or all users."""
-    who = "everybody" if group is None else f"members of the group {group}"
+    who = "all users" if group is None else f"members of the group {group}"
     lines = [
         "# The daemon of this machine. Every field is described in docs/daemon.md.",
-        f"# Programs of {who} share the GPUs; everybody may look; root may change.",
+        f"# Programs of {who} share the GPUs; all users may look; only root may make changes.",
         'socket_mode = "0666"' if group is None else 'socket_mode = "0660"',
         *([] if group is None else [f'socket_group = "{group}"']),
         'control_mode = "0600"',

@@ -35,7 +35,7 @@ def change(gpu: str | None, as_json: bool, changes: tuple[str, ...]) -> None:
 
     nvshare set host_memory=64Gi
 
-    What programs may use is changed with nvshare limit.
+    Limits of programs are changed with nvshare limit.
     """
     devices, node = _change_settings(Daemon(), gpu, changes)
     if as_json:

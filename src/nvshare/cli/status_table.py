@@ -80,7 +80,9 @@ def _remarks(client: ClientStatus) -> list[str]:
     if limit is not None and client.group_used > limit:
         words.append(f"over its limit: {gib(client.group_used)} of {gib(limit)} GiB")
     if client.overdue:
-        words.append("overdue: it was told to give way and has not; others go on without it")
+        words.append(
+            "overdue: it was told to give way and has not; other programs go on without it"
+        )
     if client.cannot_drain:
         words.append("cannot give way: its work waits for its own next calls")
     if client.parked:

@@ -29,7 +29,7 @@ _WRITERS = {".json": write_chrome, ".svg": write_picture}
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def trace(seconds: float, path: Path, as_json: bool) -> None:
-    """Record who has turns, computes, waits, is held back and moves memory, and write it to a file.
+    """Record which programs have turns, compute, wait, are held back and move memory, to a file.
 
     Open FILE.json at https://ui.perfetto.dev or chrome://tracing. Ctrl-C ends the recording earlier
     and writes what there is.
@@ -39,7 +39,7 @@ def trace(seconds: float, path: Path, as_json: bool) -> None:
     writer = _WRITERS.get(path.suffix)
     if writer is None:
         raise BadInputError(
-            f"it is not clear what to write to {path}",
+            f"the format of {path} is not known",
             why="the name of the file ends in neither .json nor .svg",
             do="give FILE.json for Perfetto or Chrome, or FILE.svg for a picture",
         )

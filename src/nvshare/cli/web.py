@@ -78,8 +78,8 @@ def web(
 ) -> None:
     """Serve a web page with GPUs, programs, a timeline and limits, until interrupted.
 
-    The page has your rights: who opens the URL that is printed sees what you may see, and changes
-    what you may change.
+    The page has your rights: a user who opens the printed URL can see and change what
+    you can see and change.
     """
     from nvshare.web.peers import Peers
     from nvshare.web.server import WebServer
@@ -145,11 +145,11 @@ def _warn(source: DaemonSource, sock: socket.socket) -> None:
     try:
         source.status()
     except NvshareError as error:
-        click.echo(f"nvshare: so far there is nothing to show: {error.in_a_line}", err=True)
+        click.echo(f"nvshare: there is nothing to show yet: {error.in_a_line}", err=True)
     host = sock.getsockname()[0]
     if not ipaddress.ip_address(host).is_loopback:
         click.echo(
-            f"nvshare: {show_address(sock)} can be reached from other machines, and what is sent "
+            f"nvshare: {show_address(sock)} can be reached from other machines, and the traffic "
             "is not encrypted (docs/web.md)",
             err=True,
         )

@@ -41,7 +41,7 @@ def find_clients(status: NodeStatus, name: str) -> list[ClientStatus]:
     known = ", ".join(f"{one.program} (id {one.id}, pid {one.pid})" for one in status.clients)
     raise BadInputError(
         f'no program is called "{name}"',
-        why=f"there are {known}" if known else "no program uses a GPU through this daemon",
+        why=f"the programs are {known}" if known else "no program uses a GPU through this daemon",
         do="name an id, a pid, a program or a pod; `nvshare status` shows them",
     )
 

@@ -21,23 +21,23 @@ class Park(Enum):
     """Why all of a client's memory is to be on the host although no client needs its place."""
 
     BY_HAND = "by hand"
-    """A person wants it so: it has no turn until a person says otherwise."""
+    """It was parked by hand: it gets no turn until it is unparked by hand."""
 
     IDLE = "idle"
-    """It has had nothing to do for long. It comes back as soon as it has."""
+    """It has been idle for long. It comes back as soon as it has work."""
 
 
 class Hold(Enum):
     """How far a gang's client is that was told to hold (gangs/giving.py)."""
 
     TOLD = "told"
-    """Its gate is closed, and it has work in flight, as far as is known."""
+    """Its gate is closed. As far as is known, it still has work in flight."""
 
     HELD = "held"
-    """Nothing is in flight."""
+    """Its gate is closed, and it has no work in flight."""
 
     STEPS = "steps"
-    """The same, until it was told to let one call pass."""
+    """It had no work in flight, and was then told to let one call pass."""
 
 
 @dataclass(slots=True, eq=False)

@@ -233,7 +233,7 @@ class Core:
 
     def _add_device(self, event: DeviceAdded) -> list[Effect]:
         if event.device in self._devices:
-            raise ValueError(f"there is a device {event.device} already")
+            raise ValueError(f"the device {event.device} exists already")
         device = self._devices[event.device] = Device.added(event, self._host.room)
         return device.handle(event)
 

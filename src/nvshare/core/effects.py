@@ -28,11 +28,11 @@ class Verdict(Enum):
 
     YES = "yes"
     HOST_FULL = "host full"
-    """It could never be used: the host has no room for what would have to leave the device."""
+    """No: the host has no room for the memory that would have to leave the device."""
     TOO_LARGE = "too large"
-    """All of it would have to be on the device at once, which has no room for that."""
+    """No: all of the memory has to be on the device at once, and the device has no room for it."""
     NOT_NOW = "not now"
-    """It is a context, and somebody who is there could not come back beside it."""
+    """No context at present: the memory of another client could not come back beside it."""
 
 
 class ReportKind(Enum):

@@ -14,13 +14,13 @@ class Reason(Enum):
     """Why a client gave its turn up."""
 
     IDLE = "idle"
-    """It had nothing to do, and had been asked to give way in that case."""
+    """It was idle, and had been asked to give way when idle."""
 
     TOLD = "told"
     """It was told to give way at once."""
 
     USED_UP = "used up"
-    """It has used its share of compute up for now, and had been asked to give way."""
+    """It has used up its share of compute for now, and had been asked to give way."""
 
 
 class TimerKind(Enum):

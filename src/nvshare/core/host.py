@@ -68,7 +68,7 @@ class Host:
         if not roster.regime.takes_turns:
             return self._overflow(roster, client, memory)
         if more_pinned > 0 and roster.stuck_beside(()) > max(0, roster.room - more_pinned):
-            return "it would push out memory of programs that cannot leave the GPU"
+            return "it would push out memory that cannot leave the GPU"
         if self._is_too_large(roster, client, memory):
             return f"{gib(memory.swappable)} would be more than the GPU and the host hold"
         if more > 0 and not may_hope(roster, client, memory):

@@ -37,7 +37,7 @@ def validate(core: "Core") -> None:
     found["host"] = list(_host(core))
     found["gangs"] = list(gang_problems(core._devices.values()))
     if not core._gangs.is_arranged:
-        found["gangs"].append("somebody is told one thing and then another, without end")
+        found["gangs"].append("a client is told one thing and then another, without end")
     for name, problems in found.items():
         if problems:
             journal = "\n  ".join(core.journal.lines())
@@ -51,14 +51,14 @@ def _host(core: "Core") -> Iterator[str]:
     if room.kept != sum(client.booked for client in clients):
         yield f"kept is {room.kept}, which is not what the clients take"
     if room.swappable != sum(client.memory.swappable for client in clients):
-        yield "what could leave all devices is wrong"
+        yield "the sum of memory that could leave the devices is wrong"
     if state.exceeded != (state.limit is not None and room.kept > state.limit):
-        yield "whether the limit is exceeded is wrong"
+        yield "the flag that the limit is exceeded is wrong"
     for name, pool in state.pools.items():
         members = [client for client in clients if client.id in pool.charged]
         left = pool.room - sum(max(0, c.booked - pool.charged[c.id]) for c in members)
         if any(left not in [level.left for level in room.levels_of(one)] for one in members):
-            yield f"what is left of {name} is wrong"
+            yield f"the room left in {name} is wrong"
 
 
 def _problems(device: Device) -> Iterator[str]:
@@ -87,39 +87,39 @@ def _membership(roster: Roster) -> Iterator[str]:
     for state, members in sets.items():
         expected = {c.id for c in roster.clients.values() if c.state is state}
         if {c.id for c in members} != expected or len(members) != len(expected):
-            yield f"the set of those who are {state.value} is wrong"
+            yield f"the set of clients that are {state.value} is wrong"
     if set(roster.closed) != {c.id for c in _without_turn(roster) if c.staying}:
-        yield "the set of those who have memory behind a closed gate is wrong"
+        yield "the set of clients that have memory behind a closed gate is wrong"
     if set(roster.parked) != {c.id for c in roster.clients.values() if c.park}:
-        yield "the set of those who are parked is wrong"
+        yield "the set of parked clients is wrong"
     gangs = (c for c in roster.waiting if c.gang is not None)
     if set(roster.let_first) != {c.id for c in gangs if c.standing < c.usual_standing}:
-        yield "the set of those of gangs who are let go first is wrong"
+        yield "the set of clients of gangs that are let go first is wrong"
     if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
-        yield "the set of those who wait and are parked by hand is wrong"
+        yield "the set of clients that wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.over_limit}:
-        yield "the set of those who are beyond their limits is wrong"
+        yield "the set of clients that exceed their limits is wrong"
     if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
-        yield "the set of those who bring memory in ahead of their turns is wrong"
+        yield "the set of clients that bring memory in ahead of their turns is wrong"
     if any(c.holds for c in roster.fetching.values()):
         yield "a client that has a turn brings memory in ahead of one"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
-        yield "the set of those who have no room yet is wrong"
+        yield "the set of clients that have no room yet is wrong"
     if set(roster.newcomers) != {c.id for c in roster.clients.values() if c.awaits_room}:
-        yield "the set of those whose contexts have no room yet is wrong"
+        yield "the set of clients whose contexts have no room yet is wrong"
     if any(not roster.clients[name].holds for name in cramped):
-        yield "somebody without a turn waits for room"
+        yield "a client without a turn waits for room"
     if set(roster.undrained) != {c.id for c in roster.running.values() if c.undrained}:
-        yield "the set of those who cannot give way is wrong"
+        yield "the set of clients that cannot give way is wrong"
     if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
-        yield "the set of those who have work on the device is wrong"
+        yield "the set of clients that have work on the device is wrong"
     if set(roster.interrupted) != {
         c.id for c in roster.clients.values() if c.interrupted is not None
     }:
-        yield "the set of those who were interrupted is wrong"
+        yield "the set of interrupted clients is wrong"
     if set(roster.soft_revoked) != {c.id for c in roster.running.values() if c.soft_revoked}:
-        yield "the set of those who were asked is wrong"
+        yield "the set of clients that were asked to give way is wrong"
 
 
 def _without_turn(roster: Roster) -> list[Client]:
@@ -172,7 +172,7 @@ def _load(clients: Iterable[Client]) -> Load:
 def _queue(roster: Roster) -> Iterator[str]:
     places = [client.place for client in roster.waiting]
     if places != sorted(places):
-        yield "those who wait are out of order"
+        yield "the waiting clients are out of order"
 
 
 def _turns(device: Device) -> Iterator[str]:
@@ -206,9 +206,9 @@ def _running_fits(roster: Roster) -> Iterator[str]:
         # One of them may have grown and cannot give way; the others have been told to.
         return
     if not roster.running_load.fits(roster.capacity):
-        yield "those who run do not fit together"
+        yield "the running clients do not fit together"
     if any(c.grown for c in roster.running.values()) and not roster.host_lets_all(roster.running):
-        yield "somebody has grown beside what cannot leave, and runs"
+        yield "a client has grown beside memory that cannot leave, and runs"
 
 
 def _together(device: Device) -> Iterator[str]:
@@ -217,12 +217,12 @@ def _together(device: Device) -> Iterator[str]:
     open_to_all = [c for c in (*roster.idle.values(), *roster.waiting) if not c.park]
     # A client of a gang may wait, or be asked, because of another device.
     if roster.everything_fits and any(c.gang is None for c in open_to_all):
-        yield "everything fits, but somebody's gate is closed"
+        yield "everything fits, but a client's gate is closed"
     if roster.everything_fits and any(c.gang is None for c in roster.soft_revoked.values()):
-        yield "everything fits, but somebody was asked to give way"
+        yield "everything fits, but a client was asked to give way"
     closed = (c for c in roster.closed.values() if c.gang is None)
     if not roster.regime.takes_turns and any(not c.park for c in closed):
-        yield "without scheduling, somebody's gate is closed"
+        yield "there is no scheduling, but a client's gate is closed"
 
 
 def _waiting(device: Device) -> Iterator[str]:
@@ -233,21 +233,21 @@ def _waiting(device: Device) -> Iterator[str]:
     able = [one for one in able if not one.stalled and not device.scheduler.owes(one)]
     able = [] if _all_fits_but_for_gangs(roster) else able
     if (head in able) != bool(able) or (head and head not in able):
-        yield "the head is not one of those who wait, and could run"
+        yield "the head is not a client that waits and could run"
     alone = [one for one in roster.waiting if one.gang is None]
     if head in alone and roster.admits(head):
         yield "the head fits and is kept waiting"
     if any(c.weight == 0 for c in alone):
-        yield "somebody waits who is in nobody's way"
+        yield "a client waits that is in no other client's way"
     # A client with all its memory on the device pushes nothing out. One of a gang may wait for
     # another device.
     able = [one for one in able if one.gang is None]
     able += [one for one in alone if not one.memory.swapped and not one.grown]
     comes = head is not None and head.gang is not None
     if able and not roster.running and not roster.yielding and not comes:
-        yield "somebody waits, and the device is idle"
+        yield "a client waits, and the device is idle"
     if not head and any(c.gang is None for c in roster.soft_revoked.values()):
-        yield "nobody waits, but somebody was asked to give way"
+        yield "no client waits, but one was asked to give way"
 
 
 def _all_fits_but_for_gangs(roster: Roster) -> bool:
@@ -260,22 +260,22 @@ def _parking(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     for client in roster.parked.values():
         if client.state is State.RUNNING and not client.undrained:
-            yield "somebody is parked, and runs"
+            yield "a parked client runs"
         if client.park is Park.IDLE and client.state is not State.IDLE:
-            yield "somebody is parked for being idle, and is not"
+            yield "a client is parked for being idle, and is not idle"
         if client.is_away and (client.busy or client.active):
-            yield "somebody is parked, and counts as having work"
+            yield "a parked client counts as having work"
         can = not roster.host.is_tight or roster.host.allowance().take(client, client.staying)
         waits = TimerKind.PARK in state.alarms or (client.leaving and roster.host.is_tight)
         if client.is_away and client.staying and can and not waits:
-            yield "somebody is parked, and its memory stays although it could leave"
+            yield "the memory of a parked client stays although it could leave"
     asked = [c for c in roster.clients.values() if c.rest_asked_at is not None]
     if set(roster.resting) != {c.id for c in asked}:
-        yield "the set of those who were asked to rest is wrong"
+        yield "the set of clients that were asked to rest is wrong"
     if any(c.state is not State.RUNNING for c in asked):
-        yield "somebody was asked to rest who has no turn"
+        yield "a client without a turn was asked to rest"
     if asked and (state.settings.idle_park is None or any(c.soft_revoked for c in asked)):
-        yield "somebody was asked to rest who need not"
+        yield "a client was asked to rest that need not"
 
 
 def _timers(device: Device) -> Iterator[str]:
@@ -296,11 +296,11 @@ def _timers(device: Device) -> Iterator[str]:
     running = roster.running.values()
     in_the_way = (one for one in running if one.weight and not one.undrained)
     if needs_turn_end and not all(client.soft_revoked for client in in_the_way):
-        yield "somebody in the head's way was not asked to give way"
+        yield "a client in the head's way was not asked to give way"
     left_alone = [*roster.undrained.values(), *roster.overdue.values()]
     if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
-        yield "the timer of those who cannot give way is wrong"
+        yield "the timer of clients that cannot give way is wrong"
     if any(True for _ in still_waited_for(roster)) != (TimerKind.PATIENCE in state.alarms):
         yield "the timer of patience is wrong"
     if (next_step(roster) < inf) != (TimerKind.STEP in state.alarms):
-        yield "the timer of those who hold is wrong"
+        yield "the timer of clients that hold is wrong"

@@ -15,12 +15,12 @@ class Kind(Enum):
 
     MANAGED = "managed"
     NATIVE = "native"
-    """Nothing can be swapped: all that is allocated counts as pinned."""
+    """Its memory cannot move: all of it counts as pinned."""
     EXPLICIT = "explicit"
-    """It is copied out and in by its owner. A driver pushes none of it out, and none of it comes by
-    being used: for a turn all of it has to be there."""
+    """The client copies its memory out and in itself. The driver does not push it out, and use does
+    not bring it back: all of it has to be on the device during a turn."""
     MIXED = "mixed"
-    """The same, with managed memory beside it, because not all of it could be there at once."""
+    """Explicit memory, and managed memory for the part that did not fit on the device at once."""
 
     @property
     def is_copied(self) -> bool:
@@ -89,7 +89,7 @@ class Load:
 
     weight: int = 0
     heavy: int = 0
-    """How many of them weigh anything."""
+    """The number of clients whose weight is not 0."""
 
     def add(self, weight: int, sign: int = 1) -> None:
         """Count a client in, or out with sign -1."""

@@ -30,7 +30,7 @@ def _too_large(roster: Roster, client: Client, memory: Memory) -> str | None:
     if memory.swappable <= room:
         return None
     return (
-        f"{gib(memory.swappable)} that move explicitly have to be on the GPU at once, and there is "
+        f"{gib(memory.swappable)} of explicit memory have to be on the GPU at once, and there is "
         f"room for {gib(max(0, room))}; use managed memory"
     )
 
@@ -63,7 +63,7 @@ def _context(roster: Roster, context: int) -> tuple[Verdict, str] | None:
     if largest <= room:
         return None
     text = (
-        f"{gib(largest)} that one program moves explicitly have to be on the GPU at once, and "
+        f"{gib(largest)} of one program's explicit memory have to be on the GPU at once, and "
         f"would have room for {gib(room)}; end programs, or use managed memory"
     )
     return Verdict.NOT_NOW, text

@@ -73,14 +73,14 @@ def why_held_up(roster: Roster, client: Client) -> str:
     """Return why a held-up client waits."""
     if is_held_back(roster, client):
         return (
-            f"with the {gib(client.memory.swappable)} that it has by now, and may still add to, "
-            f"nobody would be sure to end any more: {roster.host.why(client)}; it goes on when "
-            f"others end or shrink"
+            f"it has {gib(client.memory.swappable)} by now and may still grow, so no program "
+            f"would be sure to end any more: {roster.host.why(client)}; it goes on when other "
+            "programs end or free memory"
         )
     stuck = roster.stuck_beside({client.id})
     return (
-        f"beside its {gib(client.memory.swappable)} there is no room for {gib(stuck)} of others "
-        f"that cannot leave the GPU; it goes on when they end or shrink"
+        f"beside its {gib(client.memory.swappable)} there is no room for {gib(stuck)} of other "
+        "programs that cannot leave the GPU; it goes on when they end or free memory"
     )
 
 
@@ -91,7 +91,7 @@ def _waits(state: DeviceState, roster: Roster, client: Client) -> Report:
 
 def _stays(state: DeviceState, roster: Roster, owner: Client, stuck: int) -> Report:
     text = (
-        f"{gib(stuck)} of its memory cannot leave the GPU, and others wait for that: "
+        f"{gib(stuck)} of its memory cannot leave the GPU, and other programs wait for that: "
         f"{roster.host.why(owner)}"
     )
     return Report(ReportKind.STUCK, state.id, owner.id, text)

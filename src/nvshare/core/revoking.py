@@ -94,7 +94,10 @@ def send_away(state: DeviceState, roster: Roster, client: Client, now: float) ->
         return []
     roster.move(client, Step.REVOKE, now)
     roster.go_on_without(client)
-    text = "says that it holds a turn, as it did before: it is told to give way, and not counted"
+    text = (
+        "says again that it holds a turn: it is told to give way, and other programs do not wait "
+        "for it"
+    )
     return [
         Revoke(client.id, client.turn, Urgency.NOW, 0),
         Report(ReportKind.OVERDUE, state.id, client.id, text),
@@ -103,7 +106,7 @@ def send_away(state: DeviceState, roster: Roster, client: Client, now: float) ->
 
 def _overdue(state: DeviceState, client: Client, patience: float) -> Report:
     text = (
-        f"has not given its turn up within {patience:g} s; the others go on without it, "
+        f"has not given up its turn within {patience:g} s; other programs go on without it, "
         f"beside {client.memory.resident} bytes that it may still have on the GPU"
     )
     return Report(ReportKind.OVERDUE, state.id, client.id, text)

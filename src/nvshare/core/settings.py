@@ -16,16 +16,16 @@ class Mode(Enum):
     """How the clients of a device share it."""
 
     AUTO = "auto"
-    """Together while everything fits in memory, otherwise in turns, in groups that fit."""
+    """All together while everything fits in memory; otherwise in turns, in groups that fit."""
 
     SERIAL = "serial"
     """One at a time."""
 
     CONCURRENT = "concurrent"
-    """All at once, whatever happens."""
+    """All at once, even if their memory does not fit."""
 
     OFF = "off"
-    """No scheduling at all. To the core the same as CONCURRENT; interposers only account."""
+    """No scheduling. For the core it is the same as CONCURRENT; interposers account only."""
 
 
 class Way(Enum):

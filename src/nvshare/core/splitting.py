@@ -34,7 +34,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
     if roster.regime.is_sliced:
         return revoked
-    text = f"those who run do not fit together any more; {len(victims)} told to give way"
+    text = f"the running programs no longer fit together; {len(victims)} told to give way"
     report = Report(ReportKind.SPLIT, state.id, victims[0].id, text)
     return [report, *revoked]
 

@@ -61,9 +61,9 @@ def _go_on(roster: Roster, client: Client, now: float) -> None:
 
 def _report(state: DeviceState, client: Client) -> Report:
     text = (
-        "its work on the GPU waits for its own next calls (a kernel that is fed while it runs, or "
-        "a host function that waits for another thread), so it cannot give its turn up; it runs on "
-        "beside the others, and is asked again from time to time"
+        "its work on the GPU waits for its own next calls (a kernel that is fed while it runs, "
+        "or a host function that waits for another thread), so it cannot give up its turn; it "
+        "runs on beside the others, and is asked again from time to time"
     )
     return Report(ReportKind.UNDRAINED, state.id, client.id, text)
 

@@ -64,5 +64,5 @@ class Absences:
 
     def tell(self, session: "Session", absence: Absence) -> None:
         """Let a program know that its GPU is lost."""
-        text = f"GPU {absence.index} cannot be used ({absence.why}): expect errors from it"
+        text = f"GPU {absence.index} cannot be used ({absence.why}): calls to it may fail"
         session.send(frames.Notice(text))

@@ -34,7 +34,7 @@ def listen_on(text: str, *, what: str, setting: str) -> socket.socket:
         sock = _listen(host, port)
     except OSError as error:
         raise NvshareError(
-            f"{what} cannot be offered on {text}",
+            f"{what} cannot be served on {text}",
             why=_reason(error),
             do=f"choose another address for {setting}, or leave it out",
         ) from error

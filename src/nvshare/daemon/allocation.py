@@ -101,7 +101,7 @@ def _choose(flags: HelloFlags, may_be_larger: bool) -> tuple[AllocationKind, str
     if not flags & HelloFlags.CAN_MANAGE:
         return AllocationKind.EXPLICIT, _CANNOT_MANAGE
     if may_be_larger:
-        return AllocationKind.MANAGED, "it may be larger than the GPU"
+        return AllocationKind.MANAGED, "it may need more memory than the GPU has"
     return AllocationKind.EXPLICIT, "the GPU can map memory"
 
 

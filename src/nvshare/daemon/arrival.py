@@ -31,7 +31,10 @@ def gpus_so_far(wait: bool) -> Survey:
     try:
         return survey_gpus()
     except NvshareError as error:
-        log.info("there is no GPU here yet: looking again from time to time (%s)", error.why)
+        log.info(
+            "there is no GPU on this machine yet: the daemon looks again from time to time (%s)",
+            error.why,
+        )
         return Survey()
 
 
@@ -94,7 +97,7 @@ class Arrivals:
             else:
                 await self._begin(gpu)
         listed = {gpu.index for gpu in found.gpus} | {one.index for one in found.missing}
-        unlisted = [Missing(i, "NVML lists it no more") for i in self._shared_indexes() - listed]
+        unlisted = [Missing(i, "NVML no longer lists it") for i in self._shared_indexes() - listed]
         for one in (*found.missing, *unlisted):
             self._node.absences.begin(one.index, one.why)
 

@@ -113,7 +113,7 @@ class Belief:
             claim.caught = True
             session = self._node.sessions[member.id]
             log.warning(
-                "claims memory that the GPU does not know of: it counts as if it had none",
+                "claims memory that NVML does not show: it counts as if it had none",
                 extra=fields(
                     **session.log_fields, device=gpu.index, claimed=claim.memory.allocated
                 ),

@@ -98,8 +98,8 @@ class MemoryGroups:
             if str(error) not in self._told:
                 self._told.add(str(error))
                 log.warning(
-                    "the memory limits of some programs are not known, and count as none: the "
-                    "cgroup of the first of them cannot be found",
+                    "the memory limits of some programs are not known, and count as no limit: "
+                    "the cgroup of the first of these programs cannot be found",
                     extra=fields(pid=pid, why=error),
                 )
             return None

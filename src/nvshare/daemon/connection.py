@@ -150,7 +150,7 @@ class Connection:
     def _keep(self, data: bytes, descriptor: int) -> None:
         self._waiting_bytes += len(data)
         if self._waiting_bytes > _MOST_WAITING:
-            self._loop.call_soon(self.close, "it does not read what it is sent")
+            self._loop.call_soon(self.close, "it does not read the frames that it is sent")
             return
         self._waiting.append((data, os.dup(descriptor) if descriptor >= 0 else -1))
 

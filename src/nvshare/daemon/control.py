@@ -216,9 +216,9 @@ class Control:
         for field in changes:
             if getattr(orders, field) is not None:
                 raise BadInputError(
-                    f"{field} of this program is set by its pod",
-                    why=f"the pod is {self._node.pods.name(group.identity)}, and what it is "
-                    "annotated with goes over what is set here",
+                    f"{field} of this program is set by an annotation of its pod",
+                    why=f"the annotations of the pod {self._node.pods.name(group.identity)} take "
+                    "precedence over changes made here",
                     do="change the annotation, with kubectl annotate or `kubectl nvshare limit`",
                 )
 
@@ -250,7 +250,7 @@ def _caller(request: web.Request) -> str:
     """Return the peer of a request as the kernel knows it, for the log."""
     sock = request.transport.get_extra_info("socket") if request.transport else None
     if sock is None or sock.family != socket.AF_UNIX:
-        return "somebody"
+        return "an unknown user"
     try:
         who = identify(sock)
     except OSError:
@@ -271,7 +271,11 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ValidationError as error:
         return problem("; ".join(describe(error)), None, "see docs/daemon.md for every field")
     except web.HTTPNotFound:
-        return problem(f"there is no {request.path}", None, "use a command line of this version")
+        return problem(
+            f"this daemon has no {request.path}",
+            None,
+            "use a command line of the same version as the daemon",
+        )
 
 
 def problem(what: str, why: str | None, do: str | None, status: int = 400) -> web.Response:

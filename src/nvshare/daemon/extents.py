@@ -45,7 +45,7 @@ def make_extent(size: int, *, populated: bool) -> int:
         os.ftruncate(descriptor, size)
         for offset in range(0, size if populated else 0, _STEP):
             if os.pwrite(descriptor, _ZEROS, offset) < _STEP:
-                raise OSError(0, "the kernel has taken only a part")
+                raise OSError(0, "the kernel wrote only a part of it")
         kernel.seal_size(descriptor)
     except BaseException:
         os.close(descriptor)
@@ -196,8 +196,8 @@ class Extents:
     def _fail(self, error: Exception) -> None:
         """Log the failure, and tell the core that nothing more can leave."""
         log.warning(
-            "no more host memory can be made for what leaves the GPUs; "
-            "some of it has to stay there: end programs, or give the daemon more memory",
+            "no more host memory can be made for memory that leaves the GPUs, so some has to "
+            "stay there: end programs, or give the daemon more memory",
             extra=fields(why=str(error), made=gib(self.total)),
         )
         self._failed = True

@@ -34,7 +34,7 @@ _MOMENT = 0.1
 _LITTLE = 8 << 20
 
 Footprints: TypeAlias = Mapping[int, int]
-"""By process, what it has on a GPU."""
+"""The bytes that each process has on a GPU."""
 
 
 def nvml_footprints(uuid: str) -> Footprints:
@@ -95,7 +95,8 @@ class Footprint:
         except OSError as error:
             self._silent.add(gpu.uuid)
             log.info(
-                "the GPU does not tell what processes hold: contexts count as set",
+                "NVML does not tell how much memory each process holds: the setting `context` "
+                "says how much a context counts",
                 extra=fields(device=gpu.index, why=error),
             )
             return

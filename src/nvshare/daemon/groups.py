@@ -152,7 +152,8 @@ class Groups:
             place = page.take_slot(key)
         except OSError as error:
             log.warning(
-                "the members of a group are limited one by one",
+                "the processes of a group cannot share their limits: each process is limited by "
+                "itself",
                 extra=fields(group=group.key, why=error.strerror),
             )
             return None

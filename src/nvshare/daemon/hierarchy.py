@@ -82,7 +82,7 @@ class MemoryHierarchy:
         found = [(mount, self._below(mount, path, mounts)) for mount in self._useful(mounts)]
         seen = [(mount, names) for mount, names in found if names is not None]
         if not seen:
-            raise UnknownPlaceError("it lies outside of what is mounted here")
+            raise UnknownPlaceError("its cgroup lies outside of the cgroups that are mounted here")
         # A mount that begins higher shows more ancestors.
         mount, names = max(seen, key=lambda one: len(one[1]))
         folder = mount.point.joinpath(*names)
@@ -159,7 +159,9 @@ def _own_place(mount: _Mount, mounts: list[_Mount]) -> tuple[str, ...]:
             found = next(_with_inode(mount.point, mount.root.ups, _inode(other.point)), None)
             if found is not None:
                 return found.relative_to(mount.point).parts
-    raise UnknownPlaceError("this container does not find its own cgroup among those of the node")
+    raise UnknownPlaceError(
+        "the daemon does not find the cgroup of its own container among those of the node"
+    )
 
 
 def _inode(folder: Path) -> int:

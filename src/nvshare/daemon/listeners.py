@@ -25,7 +25,7 @@ _GLANCE = 2.0
 
 Shut: TypeAlias = Callable[[], Awaitable[None]]
 Serve: TypeAlias = Callable[[socket.socket], Awaitable[Shut]]
-"""Begins to serve on a socket; returns what ends that, and closes it."""
+"""Begins to serve on a socket; returns a function that ends that and closes the socket."""
 
 
 @dataclass

@@ -23,7 +23,7 @@ from nvshare.daemon.control import Control, Handler, explain, problem
 from nvshare.daemon.node import Node
 from nvshare.launch.place import CONTROL_NAME
 from nvshare.launch.unix_http import peer
-from nvshare.telemetry.hiding import HIDDEN, hide_others
+from nvshare.telemetry.hiding import hide_others
 from nvshare.telemetry.snapshot import NodeStatus
 
 
@@ -106,7 +106,8 @@ class Looking:
         key = self._node.find_group(request.match_info["who"]).key
         found = [group for group in self._seen_by(request).groups if group.key == key]
         if not found:
-            return problem(f"what others run is {HIDDEN}", "hide_others is set", None, status=403)
+            what = "programs of other users are hidden"
+            return problem(what, "hide_others is set", None, status=403)
         return web.json_response({"group": found[0].model_dump()})
 
     async def trace(self, request: web.Request) -> web.StreamResponse:
@@ -136,10 +137,10 @@ class Looking:
         except (web.HTTPMethodNotAllowed, web.HTTPNotFound):
             control = self._control_folder / CONTROL_NAME
             return problem(
-                "this socket is for looking only",
+                "this socket is read-only",
                 f"{request.method} {request.path} needs the control socket, {control}",
-                "use sudo, or ask whoever runs the daemon to set control_mode and socket_group so "
-                "that you may use the control socket; look_mode says who may look",
+                "use sudo, or ask the administrator of the daemon to set control_mode and "
+                "socket_group so that you may use the control socket",
                 status=403,
             )
 

@@ -32,4 +32,4 @@ class Mishaps:
             log.error(context["message"], exc_info=error if error is not None else False)
         elif self._clock() >= self._not_before:
             self._not_before = self._clock() + _PAUSE
-            log.warning("nobody can be let in for now", extra=fields(why=error.strerror))
+            log.warning("no connection can be accepted for now", extra=fields(why=error.strerror))

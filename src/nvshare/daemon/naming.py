@@ -40,10 +40,10 @@ def find_group(groups: Groups, pods: Pods, name: str) -> Group:
     if not found:
         raise BadInputError(
             f'no program is called "{name}"',
-            why=f"there are {_list(known, pods)}"
+            why=f"the programs are {_list(known, pods)}"
             if known
-            else "no program uses a GPU through "
-            "this daemon: only those that were started with `nvshare run`, or in a pod, do",
+            else "no program uses a GPU through this daemon: only programs that were started "
+            "with `nvshare run`, or in a pod, do so",
             do="name an id, a pid, a program, a pod or a container: `nvshare limit` lists them",
         )
     raise BadInputError(

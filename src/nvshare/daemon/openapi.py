@@ -169,7 +169,10 @@ def _describe(operation: _Operation, path: str, references: "dict[_Key, Any]") -
     described: dict[str, Any] = {
         "responses": {
             "200": {"description": "As asked.", "content": {operation.content: {"schema": schema}}},
-            "default": {"description": "A mistake, or not permitted.", "content": problem},
+            "default": {
+                "description": "The request is wrong, or not permitted.",
+                "content": problem,
+            },
         }
     }
     if parameters := [*_path_parameters(path), *_query_parameters(operation)]:

@@ -35,8 +35,9 @@ def unpark(node: "Node", group: "Group", by: str) -> None:
     if not group.parked:
         raise BadInputError(
             f"{name_of(group, node.pods)} was not parked by hand",
-            why="who is parked for being idle comes back by itself, at its next CUDA call",
-            do="see `nvshare status` for who is parked",
+            why="a program that is parked for being idle comes back by itself, at its next CUDA "
+            "call",
+            do="see `nvshare status` for the programs that are parked",
         )
     _change(node, group, parked=False, by=by)
 

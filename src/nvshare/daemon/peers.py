@@ -79,14 +79,14 @@ class Peers:
         A process of an unknown container would count as in none, and escape the limits of its pod.
         """
         if not who.is_known or (self.must_see and not who.pid):
-            text = "the daemon cannot see which process this is: it has ended, or /proc hides it"
+            text = "the daemon cannot identify this process: it has ended, or /proc hides it"
             raise Rejection(RejectCode.PERMISSION, text)
         peer = self._find(who)
         free, reserve = self._max_clients - self._connections, self._max_clients // 4
         if peer.connections >= self._settings.process_connections:
             self._refuse(peer, "process_connections", self._settings.process_connections)
         if reserve and free <= reserve and peer.tenant.connections > max(free, 0):
-            self._refuse(peer, "what is left for others of max_clients", max(free, 0))
+            self._refuse(peer, "the rest of max_clients for other users", max(free, 0))
         peer.connections += 1
         peer.tenant.connections += 1
         self._connections += 1
@@ -99,7 +99,7 @@ class Peers:
         if not peer.told_full:
             peer.told_full = True
             log.warning(
-                "a process has as many connections as it may: process_connections",
+                "a process has the most connections that process_connections allows",
                 extra=_named(peer, connections=peer.connections),
             )
 
@@ -276,7 +276,7 @@ class Peers:
         if peer.broke_since is None:
             peer.broke_since = now
             log.warning(
-                "a process takes more of the daemon's time than its part, and is slowed",
+                "a process takes more than its part of the daemon's time, and is slowed down",
                 extra=_named(peer),
             )
         if now - peer.broke_since > _PATIENCE:

@@ -116,9 +116,9 @@ class Possession:
             if asked is not None and usable([asked]) is not None:
                 return False
         log.warning(
-            "somebody else has the name by which daemons know who shares a GPU: root's daemon "
-            "goes on without it. If it is a daemon, its programs and ours do not know of each "
-            "other: end it",
+            "another process holds the socket name that stands for sharing this GPU: root's "
+            "daemon goes on without it. If that process is a daemon, the two daemons give away "
+            "the same memory: end it",
             extra=fields(device=gpu.index, pid=holder.pid, uid=holder.uid),
         )
         return True

@@ -62,7 +62,7 @@ class Remembered:
             with contextlib.suppress(OSError):
                 new.unlink(missing_ok=True)
             log.warning(
-                "limits that were set will not outlive the daemon",
+                "limits that were set cannot be stored, and are lost when the daemon ends",
                 extra=fields(file=self.path, why=error.strerror),
             )
 

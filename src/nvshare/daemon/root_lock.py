@@ -43,6 +43,6 @@ def _open(folder: Path, name: str) -> int:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise PermissionError(f"{folder} is not ours alone")
+        raise PermissionError(f"{folder} is not a folder that belongs to this user alone")
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.open(folder / name, flags, 0o600)

@@ -94,7 +94,7 @@ class Server:
         return True
 
     def _run_out(self, error: OSError) -> None:
-        log.warning("no client can be accepted for now", extra=fields(why=error.strerror))
+        log.warning("no program can be let in for now", extra=fields(why=error.strerror))
         self._pause(_PAUSE)
 
     def _pause(self, seconds: float) -> None:

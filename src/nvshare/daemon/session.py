@@ -70,7 +70,7 @@ class Session:
         self.used_ns = 0
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
-        self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it said nothing")
+        self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it sent nothing")
 
     @property
     def log_fields(self) -> dict[str, Any]:

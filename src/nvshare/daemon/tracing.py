@@ -102,7 +102,7 @@ class Tracing:
         if len(self._listeners) >= MOST_LISTENERS:
             raise BadInputError(
                 "too many traces are being recorded",
-                why=f"{MOST_LISTENERS} at a time are all that the daemon records",
+                why=f"the daemon records at most {MOST_LISTENERS} at a time",
                 do="try again when one of them has ended",
             )
         now = self._node.now()

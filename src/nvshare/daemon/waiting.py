@@ -64,7 +64,7 @@ def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: fl
     others = _others(node, member)
     holders = [one for one in others if one[1].state in _HOLDING]
     if not holders:
-        return f"{waited}: memory of others is on its way out of the GPU"
+        return f"{waited}: memory of other programs is on its way out of the GPU"
     views = [view for _, view in holders]
     stays = sum(view.memory.pinned for _, view in others if view.state not in _HOLDING)
     reason = _reason(node.settings[member.gpu.uuid], device, own, views, stays)
@@ -124,7 +124,7 @@ def _reason(
     if settings.mode == "serial":
         return "mode=serial: one program at a time"
     if mine + theirs + stays > device.usable:
-        beside = f", beside {_gib(stays)} that cannot leave it" if stays else ""
+        beside = f", beside {_gib(stays)} that cannot leave the GPU" if stays else ""
         return (
             f"the {_gib(mine)} of this program and {_gib(theirs)} do not fit in the "
             f"{_gib(device.usable)} of the GPU together{beside}"

@@ -157,8 +157,8 @@ def _strangers(pod: Pod) -> Iterator[Complaint]:
             yield Complaint(
                 key,
                 value,
-                f"there is no such annotation; there are {', '.join(FIELDS)}, each "
-                "also with .CONTAINER behind it",
+                f"there is no such annotation; the annotations are {', '.join(FIELDS)}, each also "
+                "with .CONTAINER at its end",
             )
 
 

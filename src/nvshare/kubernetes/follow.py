@@ -32,14 +32,14 @@ REASONS = {
 }
 
 Sink = Callable[[str, PodOrders | None], None]
-"""Is told the uid of a pod and what holds for it from now on; None: the pod is gone."""
+"""Receives the uid of a pod and its limits from now on; None: the pod is gone."""
 
 
 Listener = Callable[[str, str, str], None]
-"""Is told the uid of a pod, what kind of thing has happened to a program of it, and what."""
+"""Receives the uid of a pod, and the kind and text of an event of one of its programs."""
 
 CeilingOf = Callable[[str], Ceiling]
-"""Is asked for the most that the pods of a namespace may have."""
+"""Returns the most that the pods of a namespace may have."""
 
 
 def no_ceiling(_namespace: str) -> Ceiling:
@@ -133,7 +133,7 @@ class Follower:
         budget = self._budgets.setdefault(pod.uid, EventBudget())
         if not budget.take(loop.time()):
             if budget.is_to_be_said():
-                log.warning("too much to tell %s: the rest of this minute is left out", pod)
+                log.warning("too many events for %s: no more are sent in this minute", pod)
             return False
         task = loop.create_task(self._send(pod, reason, text))
         self._sending.add(task)
@@ -146,4 +146,6 @@ class Follower:
         try:
             await self._client.create_event(pod.namespace, event)
         except PASSING as error:
-            log.warning("%s cannot be told of it: %s", pod, str(error) or type(error).__name__)
+            log.warning(
+                "an event of %s cannot be sent: %s", pod, str(error) or type(error).__name__
+            )

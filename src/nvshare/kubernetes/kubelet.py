@@ -45,7 +45,7 @@ async def stay_registered(settings: PluginSettings, plugin: Plugin) -> None:
                 await _change(settings.plugins, kubelet, folder)
                 log.info("kubelet has started again")
             except grpc.aio.AioRpcError as error:
-                log.warning("kubelet does not take us in: %s", error.details())
+                log.warning("kubelet refuses the registration: %s", error.details())
                 await asyncio.sleep(backoff.pause())
             finally:
                 await server.stop(_GRACE)

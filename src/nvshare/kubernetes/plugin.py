@@ -135,7 +135,7 @@ class Plugin(DevicePluginServicer):
         try:
             return await list_grips(self._settings.pod_resources, self._settings.resource)
         except grpc.aio.AioRpcError as error:
-            log.warning("kubelet does not say who holds what: %s", error.details())
+            log.warning("kubelet does not tell which pods hold which devices: %s", error.details())
             return None
 
 

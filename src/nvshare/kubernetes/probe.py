@@ -28,7 +28,7 @@ def main() -> int:
     try:
         if is_well(path):
             return 0
-        print(f"{path} answers, but not that all is well", file=sys.stderr)
+        print(f"{path} answers, but reports a problem", file=sys.stderr)
     except OSError as error:
         print(f"{path} does not answer: {error}", file=sys.stderr)
     return 1

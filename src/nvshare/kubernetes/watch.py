@@ -49,7 +49,7 @@ class PodWatch:
                     self._list_due = began + self._resync
                 await self._watch()
             except Gone:
-                log.debug("the API server has forgotten what we saw last")
+                log.debug("the API server no longer has the version that was seen last")
                 self._list_due = 0.0
             except PASSING as error:
                 self._complain(error)
@@ -78,8 +78,8 @@ class PodWatch:
     def _complain(self, error: BaseException) -> None:
         if not self._in_trouble:
             log.warning(
-                "the pods of this node cannot be followed; what they asked for last stays in force "
-                "while this is tried again: %s",
+                "the pods of this node cannot be followed; their last limits stay in force while "
+                "this is tried again: %s",
                 str(error) or type(error).__name__,
             )
         self._in_trouble = True

@@ -147,8 +147,8 @@ class TakenError(NvshareError):
         gpus = " and ".join(holder.gpu for holder in holders) or "these GPUs"
         super().__init__(
             f"another daemon shares {gpus} already",
-            why=f"{describe(holders)}. A GPU has one daemon only: two would give the same memory "
-            "away twice",
+            why=f"{describe(holders)}. A GPU can have only one daemon: two would give away the "
+            "same memory twice",
             do=_ways_out(holders),
         )
 
@@ -157,14 +157,14 @@ def _ways_out(holders: Sequence[Holder]) -> str:
     mine = [one for one in holders if one.uid == os.getuid() and one.folder and one.pid]
     if mine:
         return (
-            f"use it, with NVSHARE_SOCKET_DIR={mine[0].folder}, or end it, with "
-            f"`kill {mine[0].pid}`. To share only GPUs that nobody has, name them in the setting "
+            f"use it, with NVSHARE_SOCKET_DIR={mine[0].folder}, or end it, with `kill "
+            f"{mine[0].pid}`. To share only GPUs that no daemon has, name them in the setting "
             "`devices`"
         )
     return (
-        "have its user let you in (socket_mode, socket_group), or end it. On a machine that "
+        "ask its user to let you in (socket_mode, socket_group), or to end it. On a machine that "
         "several people use, `sudo nvshare service install` makes one daemon for all. To share "
-        "only GPUs that nobody has, name them in the setting `devices`"
+        "only GPUs that no daemon has, name them in the setting `devices`"
     )
 
 

@@ -123,5 +123,5 @@ def not_allowed(path: Path) -> NvshareError:
     if found.st_mode & stat.S_IWGRP and found.st_gid:
         why += f": it is for the group {group}"
         user = user_name(os.getuid())
-        do = f"ask an administrator to say `sudo usermod -aG {group} {user}`, and log in again"
+        do = f"ask an administrator to run `sudo usermod -aG {group} {user}`, and log in again"
     return NvshareError("you may not use the daemon of this machine", why=why, do=do)

@@ -50,7 +50,9 @@ def find_or_start(
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not is_trusted(folder, environ):
-            raise PermissionError(errno.EPERM, "it belongs to somebody else")
+            raise PermissionError(
+                errno.EPERM, "it belongs to another user, or others can write to it"
+            )
         private = make_private(folder, environ)
         lock = (private / "start.lock").open("w")
         file = os.fdopen(_open_for_us_only(private / LOG), "ab")
@@ -172,4 +174,4 @@ def _last_words(path: Path, since: int) -> str:
     with path.open("rb") as file:
         file.seek(since)
         text = file.read().decode(errors="replace").strip()
-    return text or "it ended without a word"
+    return text or "it ended without a message"

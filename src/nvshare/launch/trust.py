@@ -36,11 +36,11 @@ class Trust(IntEnum):
 
 _TEXTS = {
     Trust.NO_FOLDER: "it is not a folder",
-    Trust.FOLDER_OWNER: "it belongs to somebody else",
-    Trust.FOLDER_MODE: "others can write to it",
-    Trust.NO_SOCKET: "there is something else in the place of its socket",
-    Trust.SOCKET_OWNER: "its socket belongs to somebody else",
-    Trust.PEER: "somebody else listens on its socket",
+    Trust.FOLDER_OWNER: "it belongs to another user",
+    Trust.FOLDER_MODE: "other users can write to it",
+    Trust.NO_SOCKET: "the file in the place of its socket is not a socket",
+    Trust.SOCKET_OWNER: "its socket belongs to another user",
+    Trust.PEER: "a process of another user listens on its socket",
 }
 
 
@@ -118,10 +118,10 @@ def not_believed(path: Path, verdict: Trust) -> NvshareError:
     except OSError:
         owner = 0
     return NvshareError(
-        f"what is in {path.parent} is not believed to be a daemon of yours",
+        f"the daemon in {path.parent} is not trusted",
         why=_TEXTS[verdict],
-        do=f"if you mean this one, say so with {environment.DAEMON_UID}={owner}; otherwise name "
-        "another folder in NVSHARE_SOCKET_DIR",
+        do=f"to trust it, set {environment.DAEMON_UID}={owner}; to use another daemon, name its "
+        "folder in NVSHARE_SOCKET_DIR",
     )
 
 

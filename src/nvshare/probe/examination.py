@@ -54,9 +54,9 @@ def examination(ordinal: int, quick: bool) -> Iterator[Bench]:
         piece = fitting_piece(nvml.free_bytes() or 0, QUICK_PIECE if quick else PIECE)
         if piece < _LEAST:
             raise NvshareError(
-                "there is too little memory to try anything with",
-                why="an eighth of the GPU's free memory, and a quarter of what host and cgroup "
-                f"have left, would have to be {_LEAST // MIB} MiB at least",
+                "there is too little memory for the probes",
+                why="an eighth of the GPU's free memory, and a quarter of the free memory of "
+                f"host and cgroup, have to be {_LEAST // MIB} MiB at least",
                 do="wait until the GPU is free, or give this process more memory",
             )
         rounds = 3 if quick else 5

@@ -51,7 +51,7 @@ class Readings:
         """Return a value that is a number."""
         value = self.get(name)
         if isinstance(value, str):
-            raise MissingError(f'it is "{value}", which is no number')
+            raise MissingError(f'it is "{value}", which is not a number')
         return float(value)
 
     def has(self, *names: str) -> bool:

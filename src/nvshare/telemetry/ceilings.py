@@ -41,7 +41,7 @@ class Ceiling(CeilingFields):
             if wanted is not None and wanted != given:
                 found[one.name] = one.text(given)
         if orders.allocation is not None and not self.allows(orders.allocation):
-            found["allocation"] = "what the GPU's setting says"
+            found["allocation"] = "the GPU's setting"
         return found
 
     def allows(self, allocation: AllocationName) -> bool:

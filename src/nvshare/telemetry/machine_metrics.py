@@ -56,7 +56,7 @@ OUTSIDE: Section[DeviceStatus] = Section(
         Metric(
             "nvshare_gpu_outside_memory_bytes",
             "gauge",
-            "What of the GPU is used without nvshare; programs cannot have it.",
+            "Memory of the GPU that is used without nvshare; programs cannot have it.",
             columns=(((), lambda gpu: sum(one.memory for one in gpu.outside)),),
         ),
     ),
@@ -69,7 +69,8 @@ MISSING: Section[MissingGpu] = Section(
         Metric(
             "nvshare_gpu_unusable_seconds",
             "gauge",
-            "For how long a GPU of the machine cannot be used: lost, or with another daemon.",
+            "Time that a GPU of the machine has been unusable: it is lost, or another daemon has "
+            "it.",
             ("why",),
             read=lambda one: [((one.why,), one.seconds)],
         ),

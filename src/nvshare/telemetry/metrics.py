@@ -143,7 +143,7 @@ def _counted(prefix: str, path: str = "") -> Iterator[Metric[Any]]:
     yield Metric(
         f"nvshare_{prefix}_attributed_seconds_total",
         "counter",
-        "What time went to; the parts add up to the time that programs were connected.",
+        "Time of programs, by what they did; the parts add up to their connected time.",
         ("state",),
         tuple(((part,), attrgetter(f"{path}attribution.{part}")) for part in PARTS),
     )
@@ -156,7 +156,7 @@ def _counted(prefix: str, path: str = "") -> Iterator[Metric[Any]]:
     yield Metric(
         f"nvshare_{prefix}_refusals_total",
         "counter",
-        "Times that programs were refused memory, by what had no room for it.",
+        "Number of times that programs were refused memory, by the reason.",
         ("reason",),
         tuple(((why,), reader(why)) for why in REFUSED),
     )
@@ -170,12 +170,12 @@ NODE: Section[NodeStatus] = Section(
         _gauge("uptime_seconds", "Time since the daemon began.", attrgetter("uptime_seconds")),
         _gauge(
             "host_memory_limit_bytes",
-            "Most that the host may keep of what leaves all GPUs.",
+            "Most host memory that may be kept for memory that leaves the GPUs.",
             attrgetter("host.limit"),
         ),
         _gauge(
             "host_memory_kept_bytes",
-            "What the host keeps for what has left a GPU once, or was made ahead for.",
+            "Host memory that is kept for memory that has left a GPU once, or may soon leave it.",
             attrgetter("host.kept"),
         ),
         _gauge(
@@ -197,37 +197,53 @@ GPU: Section[DeviceStatus] = Section(
             lambda gpu: (gpu.name, gpu.settings.mode),
         ),
         _gauge("gpu_memory_bytes", "Memory of the GPU.", attrgetter("memory")),
-        _gauge("gpu_memory_usable_bytes", "What programs may fill of it.", attrgetter("usable")),
+        _gauge(
+            "gpu_memory_usable_bytes",
+            "Memory of the GPU that programs may fill.",
+            attrgetter("usable"),
+        ),
         _gauge(
             "gpu_memory_allocated_bytes",
-            "What programs have allocated, contexts included; may be more than the GPU has.",
+            "Memory that programs have allocated, contexts included; may be more than the GPU has.",
             attrgetter("allocated"),
         ),
         _gauge("gpu_programs", "Programs that use the GPU.", attrgetter("clients")),
         _gauge("gpu_programs_running", "Programs that have a turn.", attrgetter("running")),
-        _gauge("gpu_programs_waiting", "Programs that wait for one.", attrgetter("waiting")),
+        _gauge("gpu_programs_waiting", "Programs that wait for a turn.", attrgetter("waiting")),
         _gauge(
             "gpu_programs_parked",
-            "Programs all of whose memory is to be on the host.",
+            "Programs that are parked: all their memory is to be on the host.",
             attrgetter("parked"),
         ),
-        _counter("gpu_programs_joined", "Programs that ever came.", attrgetter("totals.clients")),
-        _counter("gpu_turn_changes", "Turns given up for memory.", attrgetter("turn_changes")),
-        _counter("gpu_slices", "Turns given up that were not for memory.", attrgetter("slices")),
+        _counter(
+            "gpu_programs_joined",
+            "Programs that have ever connected.",
+            attrgetter("totals.clients"),
+        ),
+        _counter(
+            "gpu_turn_changes",
+            "Turns given up, other than slices.",
+            attrgetter("turn_changes"),
+        ),
+        _counter(
+            "gpu_slices",
+            "Slices given up: short turns of programs that fit together.",
+            attrgetter("slices"),
+        ),
         _counter(
             "gpu_handovers",
-            "Turns of both kinds that went straight from one program to the next.",
+            "Turns and slices that one program handed over to the next directly.",
             attrgetter("handovers"),
         ),
         _gauge("gpu_turn_seconds", "Age of the present turn.", attrgetter("turn_seconds")),
         _gauge(
             "gpu_turn_remaining_seconds",
-            "Time until the present turn ends, if somebody waits for that.",
+            "Time until the present turn ends, if a program waits for that.",
             attrgetter("turn_ends_in"),
         ),
         _gauge(
             "gpu_move_bandwidth_bytes_per_second",
-            "How fast memory is expected to move, from how fast it has moved.",
+            "Expected speed of moving memory, estimated from earlier moves.",
             attrgetter("bandwidth"),
         ),
         *_counted("gpu", "totals."),
@@ -240,7 +256,7 @@ PROGRAM: Section[ClientStatus] = Section(
     metrics=(
         _info(
             "program",
-            "What else is known of the program.",
+            "Further properties of the program.",
             ("group", "uid", "allocation", "priority", "library_version"),
             lambda one: (
                 one.group,
@@ -257,86 +273,96 @@ PROGRAM: Section[ClientStatus] = Section(
             ("state",),
             _which(STATES, attrgetter("state")),
         ),
-        _gauge("program_state_seconds", "Time in that state.", attrgetter("state_seconds")),
+        _gauge(
+            "program_state_seconds",
+            "Time that the program has been in its state.",
+            attrgetter("state_seconds"),
+        ),
         _gauge(
             "program_connected_seconds",
-            "Time since it came to the daemon.",
+            "Time since the program connected to the daemon.",
             attrgetter("connected_seconds"),
         ),
         _gauge(
             "program_longest_wait_seconds",
-            "Longest time that it has waited for a turn.",
+            "Longest time that the program has waited for a turn.",
             attrgetter("longest_wait_seconds"),
         ),
         _gauge(
             "program_overdue",
-            "1 if it was told to give way and has not, and others go on without it.",
+            "1 if the program was told to give way and has not, and others go on without it.",
             attrgetter("overdue"),
         ),
         _gauge(
             "program_cannot_drain",
-            "1 if it was told to give way and cannot: its work waits for its own next calls.",
+            "1 if the program cannot give way as told: its work waits for its own next calls.",
             attrgetter("cannot_drain"),
         ),
         Metric(
             "nvshare_program_parked",
             "gauge",
-            "1 for the reason why all of its memory is to be on the host, if there is one.",
+            "1 for the reason why the program is parked, if it is.",
             ("why",),
             _which(PARKED, attrgetter("parked")),
         ),
         _gauge(
-            "program_parked_seconds", "Time since then; 0 if not.", attrgetter("parked_seconds")
+            "program_parked_seconds",
+            "Time since the program was parked; 0 if it is not.",
+            attrgetter("parked_seconds"),
         ),
-        _gauge("program_memory_allocated_bytes", "What it has allocated.", attrgetter("allocated")),
+        _gauge(
+            "program_memory_allocated_bytes",
+            "Memory that the program has allocated.",
+            attrgetter("allocated"),
+        ),
         _gauge(
             "program_memory_pinned_bytes",
-            "What of that cannot leave the GPU.",
+            "Allocated memory of the program that cannot leave the GPU.",
             attrgetter("pinned"),
         ),
         _gauge(
             "program_memory_swapped_bytes",
-            "What of that is on the host.",
+            "Allocated memory of the program that is on the host.",
             attrgetter("swapped_out"),
         ),
         _gauge(
             "program_memory_context_bytes",
-            "What it holds beside that: its context, its modules, what its pools keep.",
+            "Other GPU memory of the program: its context, modules, and free memory in pools.",
             attrgetter("context"),
         ),
         _gauge(
             "program_memory_kept_bytes",
-            "What the host keeps for it because it has left the GPU once, or ahead of that.",
+            "Host memory kept for memory of the program that has left the GPU once, or may soon.",
             attrgetter("kept"),
         ),
         _gauge(
             "program_memory_stuck_bytes",
-            "What of it could not leave the GPU, because the host or its cgroup cannot hold it.",
+            "Memory of the program that cannot leave the GPU: the host or its cgroup has no room.",
             attrgetter("stuck"),
         ),
         _gauge(
             "program_held_up",
-            "1 if it waits because the host is short of memory.",
+            "1 if the program waits because the host is short of memory.",
             attrgetter("held_up"),
         ),
         _gauge(
             "program_memory_limit_bytes",
-            "Most that it can allocate together with its group, if there is a limit.",
+            "Most memory that the group of the program can allocate, if there is a limit.",
             attrgetter("limits.memory_limit"),
         ),
         _gauge(
             "program_share_limit_ratio",
-            "Its share of compute as it was set, if it was.",
+            "Share of compute that was set, if one was.",
             lambda one: _ratio(one.limits.compute_percent),
         ),
         _gauge(
             "program_share_ratio",
-            "What its share of compute comes to beside the others, if it has one.",
+            "Share of compute that is in force beside the shares of others, if there is one.",
             lambda one: _ratio(one.share),
         ),
         _gauge(
             "program_used_ratio",
-            f"Part of the last {WINDOW} seconds in which it had work on the GPU.",
+            f"Part of the last {WINDOW} seconds in which the program had work on the GPU.",
             lambda one: _ratio(one.used_percent.get(WINDOW)),
         ),
         *_counted("program"),
@@ -347,25 +373,25 @@ GROUP: Section[tuple[GroupStatus, GroupUse]] = Section(
     labels=("gpu", "uuid", "group", "name"),
     subjects=_groups,
     metrics=(
-        _gauge("group_memory_used_bytes", "What the group uses of the GPU.", lambda it: it[1].used),
+        _gauge("group_memory_used_bytes", "GPU memory that the group uses.", lambda it: it[1].used),
         _gauge(
             "group_memory_swapped_bytes",
-            "What of that is on the host.",
+            "GPU memory of the group that is on the host.",
             lambda it: it[1].swapped_out,
         ),
         _gauge(
             "group_memory_limit_bytes",
-            "Most that it can use, if there is a limit.",
+            "Most GPU memory that the group can use, if there is a limit.",
             lambda it: it[0].limits.memory_limit,
         ),
         _gauge(
             "group_memory_over_limit",
-            "1 if the limit was lowered below what it uses.",
+            "1 if the group uses more than its limit, which was lowered.",
             lambda it: it[1].over_limit,
         ),
         _gauge(
             "group_share_limit_ratio",
-            "Its share of compute as it was set, if it was.",
+            "Share of compute that was set, if one was.",
             lambda it: _ratio(it[0].limits.compute_percent),
         ),
     ),

@@ -57,15 +57,16 @@ class Guard:
         if not self._is_ours(request.headers.getall(hdrs.HOST, [])):
             return refuse(
                 403,
-                "this name is not one of this server's",
-                "the Host header has to be an address, localhost, or a name that was chosen",
+                "this server does not have this name",
+                "the Host header has to be an address, localhost, or a name given with "
+                "--allow-host",
                 "use the URL that `nvshare web` printed, or start it with --allow-host NAME",
             )
         if request.path.startswith(API) and not self._has_token(request):
             return refuse(
                 401,
                 "this needs the token",
-                "there was none in the Authorization header, or another one",
+                "the Authorization header has no token, or a wrong one",
                 "open the URL that `nvshare web` printed",
             )
         if request.method == hdrs.METH_POST and request.content_type != "application/json":

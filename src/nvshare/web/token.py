@@ -48,10 +48,9 @@ def _read(path: Path) -> str:
     # Kubernetes makes secrets readable for a group whose only member is the container's user.
     if mode & (stat.S_IRWXO | stat.S_IWGRP):
         raise BadInputError(
-            f"the token in {path} is not a secret",
+            f"the token in {path} is not secret",
             why=f"others may read or write the file (mode {stat.S_IMODE(mode):04o})",
-            do=f"make a new one: remove the file, and let `nvshare web --token-file {path}` make "
-            "it",
+            do=f"remove the file; `nvshare web --token-file {path}` then makes a new one",
         )
     if len(text) < _SHORTEST or not text.isascii() or any(c.isspace() for c in text):
         raise BadInputError(

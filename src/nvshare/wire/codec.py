@@ -32,7 +32,7 @@ class VersionError(WireError):
         known = (
             f"version {VERSION}" if OLDEST_VERSION == VERSION else f"{OLDEST_VERSION} to {VERSION}"
         )
-        super().__init__(f"frames of version {version}, and this is {known}")
+        super().__init__(f"the frames have version {version}, and this side understands {known}")
         self.version = version
 
 
@@ -89,18 +89,18 @@ def daemon_frames() -> Decoder[FromDaemon]:
 
 def _check(magic: int, version: int, length: int) -> None:
     if magic != MAGIC:
-        raise WireError(f"{magic:#010x} is not how a frame begins")
+        raise WireError(f"a frame does not begin with {magic:#010x}")
     if not OLDEST_VERSION <= version <= VERSION:
         raise VersionError(version)
     if length > MAX_PAYLOAD:
-        raise WireError(f"a frame of {length} bytes, and {MAX_PAYLOAD} is the most")
+        raise WireError(f"a frame of {length} bytes is too long: {MAX_PAYLOAD} is the most")
 
 
 def _read(reader: Callable[[bytes], Received], kind: int, payload: bytes) -> Received:
     try:
         return reader(payload)
     except struct.error as error:
-        raise WireError(f"a frame of type {kind} with only {len(payload)} bytes") from error
+        raise WireError(f"a frame of type {kind} has only {len(payload)} bytes") from error
     except ValueError as error:
         raise WireError(f"a frame of type {kind}: {error}") from error
 

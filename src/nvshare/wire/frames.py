@@ -18,7 +18,7 @@ SOCKET_NAME = "nvshare.sock"
 MACHINE_FOLDER = "/run/nvshare"
 
 MOST_BYTES = 0x10000000000000  # 4 PiB: more than any GPU or host has
-MOST_TURN = 0x4000000000000000  # a thousand turns a second for as long as there are stars
+MOST_TURN = 0x4000000000000000  # more turns than can ever be given
 MOST_GRANTED = 0x4000000000000000  # the same, and not none
 MOST_MOVE = 0x4000000000000  # nanoseconds of one move: 13 days
 MOST_COUNTER = 0x4000000000000000  # 146 years in nanoseconds, or as many calls
@@ -78,7 +78,7 @@ class RejectCode(IntEnum):
     DEVICE = 2  # the daemon has no GPU of this UUID
     PERMISSION = 3  # the user may not use this daemon
     FULL = 4  # there are too many clients
-    PROTOCOL = 5  # frames that make no sense
+    PROTOCOL = 5  # invalid frames
 
 
 class Verdict(IntEnum):
@@ -124,7 +124,7 @@ class RevokeFlags(IntFlag):
 class LimitFlags(IntFlag):
     """How limits are meant."""
 
-    BURST = 1  # it may use more compute while nobody else wants it
+    BURST = 1  # it may use more compute while no other program wants the GPU
     HIGH = 2  # it goes before others
     LOW = 4  # it takes what others leave
     COPIES = 8  # copies count as well as kernels
@@ -384,8 +384,8 @@ class Memory:
     allocated: int  # bytes allocated, pinned ones included
     pinned: int  # bytes of those that cannot leave the GPU
     swapped_out: int  # bytes of those that the client has moved to the host
-    ticket: int  # a number that ANSWER repeats; 0: nobody waits for one
-    untouched: int = 0  # bytes of swapped_out that nobody has used yet: they are nowhere
+    ticket: int  # a number that ANSWER repeats; 0: no thread waits for one
+    untouched: int = 0  # bytes of swapped_out that the program has not used yet: they are nowhere
     kept: int = 0  # bytes that have pages on the host, be they out or back
 
     def pack(self) -> bytes:
@@ -1034,7 +1034,7 @@ class Revoke:
 
     turn: int  # the turn that ends
     urgency: Urgency  # when
-    idle_us: int  # with WHEN_IDLE: without work for so long
+    idle_us: int  # with WHEN_IDLE: how long without work
     evict_bytes: int  # to move to the host as it gives the turn up
     flags: RevokeFlags = RevokeFlags(0)  # how that is to leave
 
@@ -1075,7 +1075,7 @@ class Revoke:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Nobody waits any more: REVOKE, HOLD and HANDOVER of this turn are void.
+    """No client waits any more: REVOKE, HOLD and HANDOVER of this turn are void.
 
     From daemon to client.
     """
@@ -1189,7 +1189,7 @@ class Standby:
 
 @dataclass(frozen=True, slots=True)
 class CancelHandover:
-    """HANDOVER of this turn is void: wake nobody when you release it.
+    """HANDOVER of this turn is void: wake no client when you release it.
 
     From daemon to client.
     """
@@ -1258,7 +1258,7 @@ class Fill:
     LAYOUT: ClassVar[Struct] = Struct("<Q")
     DESCRIPTOR: ClassVar[bool] = False
 
-    fill_bytes: int  # to bring back, there being room for so much; 0: no more
+    fill_bytes: int  # to bring back: there is room for this much; 0: no more
 
     def pack(self) -> bytes:
         """The payload, with its header."""
@@ -1415,7 +1415,7 @@ class Settings:
     DESCRIPTOR: ClassVar[bool] = False
 
     inflight_us: int  # most work in flight, in microseconds
-    idle_grace_us: int  # no work for so long: the client is idle
+    idle_grace_us: int  # a client without work for this long is idle
     flags: SettingFlags  # what the client may do
     usage_ms: int  # milliseconds between two USAGE; 0: as usual
 

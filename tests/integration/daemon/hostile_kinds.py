@@ -251,7 +251,7 @@ def many_groups(trouble: Trouble) -> None:
 def changes_its_own_limits(trouble: Trouble) -> None:
     """Tries changes on the read-only socket, and as another user on the control socket."""
     me, changes = str(os.getpid()), {"memory_limit": 1 << 50}
-    with pytest.raises(NvshareError, match="for looking only"):
+    with pytest.raises(NvshareError, match="this socket is read-only"):
         Control(trouble.daemon.folder / LOOK_NAME).change_limits(me, changes)
     if os.getuid() == 0:
         script = "import os, socket, sys\nos.chdir(sys.argv[1])\nos.setuid(int(sys.argv[2]))\n"

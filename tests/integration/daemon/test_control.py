@@ -244,7 +244,7 @@ def test_a_limit_above_the_gpu_is_said(daemon: Daemon) -> None:
     client.join(daemon.gpus[1])
     said = nvshare(daemon, "limit", "1", "--memory", "40Gi")
     assert said.exit_code == 0
-    assert "a limit of 40Gi is more than there is of GPU 1 (14." in said.stderr
+    assert "a limit of 40Gi is more than the memory of GPU 1 (14." in said.stderr
     assert not nvshare(daemon, "limit", "1", "--memory", "14Gi").stderr
     assert not nvshare(daemon, "limit", "1", "--memory", "none").stderr
 
@@ -260,7 +260,7 @@ def test_mistakes_are_explained(daemon: Daemon) -> None:
         (["set", "--gpu", "0", "host_memory=4Gi"], "cannot be set"),
         (["set", "mode"], 'a change is written "name=value"'),
         (["limit", "1", "--memory", "4Gi"], 'no program is called "1"'),
-        (["limit", "--memory", "4Gi"], "nobody was named"),
+        (["limit", "--memory", "4Gi"], "no program was named"),
         (["limit", "1", "--priority", "urgent"], "is not one of"),
     ]:
         done = nvshare(daemon, *arguments)

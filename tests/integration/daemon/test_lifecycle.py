@@ -115,7 +115,7 @@ def test_a_holder_that_says_nothing_is_gone_on_without(start_daemon: StartDaemon
     waiter.expect(frames.Grant)
     shown = {client.id: client for client in daemon.control.status().clients}
     assert shown[1].overdue
-    assert "has not given its turn up" in daemon.stop()
+    assert "has not given up its turn" in daemon.stop()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -261,7 +261,7 @@ def test_a_daemon_that_may_wait_is_there_before_its_gpus(tmp_path: Path) -> None
         assert (status.devices, status.clients) == ((), ())
     finally:
         log = daemon.stop()
-    assert "there is no GPU here yet" in log
+    assert "there is no GPU on this machine yet" in log
 
 
 def test_a_node_of_a_cluster_has_to_be_in_one(

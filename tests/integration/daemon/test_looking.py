@@ -100,7 +100,7 @@ def test_nothing_can_be_changed(used: Daemon, address: Address) -> None:
             status, body = ask(address(used), method, named(path), BODIES.get(path, {}))
             assert status == 403, (method, path)
             error = json.loads(body)["error"]
-            assert error["what"] == "this socket is for looking only"
+            assert error["what"] == "this socket is read-only"
             assert str(used.folder / CONTROL_NAME) in error["why"]
             assert "control_mode" in error["do"]
     assert state() == before

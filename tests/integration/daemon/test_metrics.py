@@ -143,7 +143,7 @@ def test_a_port_that_is_taken_is_an_error(node_environment: dict[str, str], tmp_
         )
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        f"nvshare: metrics cannot be offered on {where}",
+        f"nvshare: metrics cannot be served on {where}",
         "  why: Address already in use",
         "  what to do: choose another address for metrics_address, or leave it out",
     ]

@@ -133,7 +133,7 @@ def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
         time.sleep(0.05)
     for client in crowd[60:]:
         client.close()
-    assert "no client can be accepted for now" in daemon.stop()
+    assert "no program can be let in for now" in daemon.stop()
 
 
 def test_without_descriptors_orders_are_still_taken(daemon: Daemon) -> None:

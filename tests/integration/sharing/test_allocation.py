@@ -87,7 +87,7 @@ def test_a_change_is_for_the_next_process(share: Share) -> None:
         (
             "tiny",
             {"NVSHARE_OVERSUBSCRIBE": "1"},
-            ("managed", "auto: it may be larger than the GPU"),
+            ("managed", "auto: it may need more memory than the GPU has"),
         ),
     ],
 )

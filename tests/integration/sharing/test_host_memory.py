@@ -24,7 +24,7 @@ def test_three_of_12_gb_with_a_host_of_20(share: Share) -> None:
     sharing.daemon().change_node({"host_memory": "20Gi"})
     programs = [sharing.start(*ADD) for _ in range(3)]
     status = sharing.until_status(lambda status: any(_reasons(status)))
-    known = ("host_memory allows 20.0 GiB", "of others that cannot leave the GPU")
+    known = ("host_memory allows 20.0 GiB", "of other programs that cannot leave the GPU")
     assert any(part in why for part in known for why in _reasons(status))
     endings = [(program.communicate(timeout=60)[1], program.returncode) for program in programs]
     # The GPU and the host cannot hold all three, and so one waits until another ends.
@@ -48,5 +48,5 @@ def test_a_cgroup_that_is_too_small_for_what_would_leave(share: Share, cgroup: P
     assert stuck.stuck > 8 * GIB
     assert "memory cgroup's limit of 1.0 GiB" in stuck.stuck_because
     assert [first.wait(60), second.wait(60)] == [0, 0]
-    assert "of its memory cannot leave the GPU, and others wait" in first.communicate()[1]
+    assert "of its memory cannot leave the GPU, and other programs wait" in first.communicate()[1]
     assert "has to wait: beside its" in second.communicate()[1]

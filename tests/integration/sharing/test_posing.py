@@ -101,7 +101,7 @@ def test_who_poses_is_not_talked_to(machine: Machine) -> None:
         assert "it may not use the GPU" in errors
         # Commands do not trust it either.
         status = machine.start(ALICE, "status", NVSHARE_SOCKET_DIR=str(folder))
-        assert "is not believed to be a daemon of yours" in status.communicate(timeout=60)[1]
+        assert "is not trusted" in status.communicate(timeout=60)[1]
         assert poser.heard() == 0
 
 

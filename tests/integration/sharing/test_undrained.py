@@ -87,7 +87,7 @@ def client_of(sharing: Sharing, actor: Actor) -> ClientStatus:
 
 
 def told(errors: list[str]) -> list[str]:
-    return [line for line in errors if "cannot give its turn up" in line]
+    return [line for line in errors if "cannot give up its turn" in line]
 
 
 def check(ended: tuple[dict[str, Any], list[str]]) -> list[str]:

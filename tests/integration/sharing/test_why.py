@@ -102,7 +102,7 @@ def test_shares_that_add_up_to_too_much(share: Share) -> None:
     sharing.until_status(lambda now: all(_is_scaled(one) for one in now.clients))
     found = why(sharing, pids[1])
     assert found.main.cause == "shares_scaled"
-    assert "add up to 160 %, so that its 80 % come to 50 %" in " ".join(found.sentences())
+    assert "add up to 160 %, so its 80 % become 50 %" in " ".join(found.sentences())
 
 
 def _is_scaled(client: ClientStatus) -> bool:

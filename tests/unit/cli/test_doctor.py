@@ -32,7 +32,7 @@ def test_bad_news(call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(verb, "CHECKS", (check(Finding(State.BAD, "no driver", "get one")),))
     result = call("doctor")
     assert result.exit_code == 1
-    assert result.output.endswith("1 to put right.\n")
+    assert result.output.endswith("1 to fix.\n")
     told = call("doctor", "--json")
     assert told.exit_code == 1
     found = {"state": "bad", "what": "no driver", "do": "get one"}
@@ -71,7 +71,7 @@ def test_the_runtime_that_programs_on_a_node_get(preloaded: bool) -> None:
         expected = [f"good CUDA runtime of the node: {p}, version {v}" for p, v in versions]
         assert done.stdout.splitlines() == expected
     else:
-        assert done.stdout.count("bad programs that ask for libcudart.so.1") == 2
+        assert done.stdout.count("bad programs that load libcudart.so.1") == 2
 
 
 def test_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:

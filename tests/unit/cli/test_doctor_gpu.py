@@ -34,8 +34,8 @@ def test_what_is_bad_is_explained() -> None:
     assert "driver 595.45.04, emulated" in text
     explanation = text.partition("└")[2]
     assert "BAD  free GPU memory when managed memory leaves for the host" in explanation
-    assert "who says so: published driver: block_clear_resident_processor" in explanation
-    assert "what hangs on it: nobody waits for free memory" in explanation
+    assert "source: published driver: block_clear_resident_processor" in explanation
+    assert "what depends on it: no program waits for free memory" in explanation
 
 
 def test_what_could_not_be_tried_says_why() -> None:

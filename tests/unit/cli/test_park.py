@@ -39,6 +39,6 @@ def test_what_stays_is_said_with_the_reason() -> None:
     )
     assert lines[:3] == [
         "train.py (id 3, 4, pid 7, 8) is parked: 3.0 GiB leave the GPU",
-        "  1.0 GiB stay: memory that it has allocated so cannot move",
+        "  1.0 GiB stay: memory that was allocated in this way cannot move",
         "  0.5 GiB of pid 8 stay: no room; make some",
     ]

@@ -72,7 +72,7 @@ def test_a_limit_above_the_gpu_is_said(
     variables = become("--gpu", "1", "--memory", "40Gi", "prog").variables
     assert variables["NVSHARE_GPU_MEMORY_LIMIT"] == str(40 << 30)
     said = capsys.readouterr().err
-    assert "a limit of 40Gi is more than there is of GPU 1 (15.0 GiB)" in said
+    assert "a limit of 40Gi is more than the memory of GPU 1 (15.0 GiB)" in said
     assert "GPU 0" not in said
     become("--memory", "15Gi", "prog")
     assert not capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_a_token_that_is_kept_is_not_printed(call: Call, tmp_path: Path) -> None
 
 def test_it_says_that_there_is_no_daemon_yet(call: Call) -> None:
     assert (
-        "so far there is nothing to show: no daemon is running"
+        "there is nothing to show yet: no daemon is running"
         in call("web", "--address", "127.0.0.1:0").stderr
     )
 
@@ -55,7 +55,7 @@ def test_the_usual_port_may_be_taken_but_not_one_that_was_named(call: Call) -> N
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         said = call("web", "--address", address)
         assert said.exit_code == 1
-        assert "the page cannot be offered" in said.stderr
+        assert "the page cannot be served" in said.stderr
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(web_module, "_ADDRESS", address)
             said = call("web")

@@ -108,9 +108,9 @@ def test_it_is_said_why_somebody_waits() -> None:
     effects = [*hand_over(stage, 1), *use(stage, 2)]
     texts = {e.client: e.text for e in effects if isinstance(e, Report)}
     assert texts[3] == (
-        "has to wait: with the 0.0 GiB that it has by now, and may still add to, nobody would be "
-        "sure to end any more: host_memory allows 0.0 GiB, and 0.0 GiB are taken; end programs, or "
-        "raise host_memory; it goes on when others end or shrink"
+        "has to wait: it has 0.0 GiB by now and may still grow, so no program would be sure to "
+        "end any more: host_memory allows 0.0 GiB, and 0.0 GiB are taken; end programs, or raise "
+        "host_memory; it goes on when other programs end or free memory"
     )
 
 

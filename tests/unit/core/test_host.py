@@ -453,10 +453,10 @@ def test_the_device_is_named_for_what_concerns_a_program() -> None:
     waits, stays = [e for e in stage.busy(2, 112 * GIB) if isinstance(e, Report)]
     assert waits.device == stays.device == GPU
     assert waits.text == (
-        "has to wait: beside its 112.0 GiB there is no room for 92.0 GiB of others that cannot "
-        "leave the GPU; it goes on when they end or shrink"
+        "has to wait: beside its 112.0 GiB there is no room for 92.0 GiB of other programs that "
+        "cannot leave the GPU; it goes on when they end or free memory"
     )
     assert stays.text == (
-        "92.0 GiB of its memory cannot leave the GPU, and others wait for that: its memory "
-        "cgroup's limit of 0.0 GiB has 20.0 GiB left; raise that limit"
+        "92.0 GiB of its memory cannot leave the GPU, and other programs wait for that: its "
+        "memory cgroup's limit of 0.0 GiB has 20.0 GiB left; raise that limit"
     )

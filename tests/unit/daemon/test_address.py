@@ -59,7 +59,7 @@ def test_a_port_that_is_taken() -> None:
         where = show_address(sock)
         with pytest.raises(NvshareError) as caught:
             listen(where)
-    assert caught.value.what == f"metrics cannot be offered on {where}"
+    assert caught.value.what == f"metrics cannot be served on {where}"
     assert caught.value.why == "Address already in use"
     assert caught.value.do is not None
     assert "metrics_address" in caught.value.do
@@ -73,5 +73,5 @@ def test_an_address_of_somebody_else() -> None:
 
 
 def test_a_name_that_is_nobodys() -> None:
-    with pytest.raises(NvshareError, match=r"metrics cannot be offered on no\.invalid:1"):
+    with pytest.raises(NvshareError, match=r"metrics cannot be served on no\.invalid:1"):
         listen("no.invalid:1")

@@ -74,7 +74,7 @@ def test_every_wish_of_the_environment_is_heard(flag: HelloFlags, name: str) -> 
             EXPLICIT,
             "auto: the GPU has no managed memory that can be moved",
         ),
-        (CAN | HelloFlags.MAY_BE_LARGER, MANAGED, "auto: it may be larger than the GPU"),
+        (CAN | HelloFlags.MAY_BE_LARGER, MANAGED, "auto: it may need more memory than the GPU has"),
         (HelloFlags(0), NATIVE, "auto: the GPU cannot map memory"),
     ],
 )

@@ -127,7 +127,7 @@ def test_who_comes_to_a_gpu_that_is_lost_is_told(machine: Machine, stage: Stage)
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_gpu_that_is_not_listed_any_more_is_lost(machine: Machine, count: int) -> None:
     machine.look(*[OTHER][:count])
-    assert machine.absent == {0: "NVML lists it no more"}
+    assert machine.absent == {0: "NVML no longer lists it"}
 
 
 def test_an_nvml_that_fails_costs_all_gpus_until_it_is_back(machine: Machine, stage: Stage) -> None:

@@ -89,7 +89,7 @@ def test_who_claims_what_the_gpu_does_not_know_of_counts_as_if_it_had_none(
     look(apart, found)
     look(apart, found)
     assert memory(apart, LIAR).own == 0
-    assert caplog.text.count("claims memory that the GPU does not know of") == 1
+    assert caplog.text.count("claims memory that NVML does not show") == 1
     # Until its claim is true.
     look(apart, {**found, LIAR: 13 * GIB})
     assert memory(apart, LIAR).own == 13 * GIB

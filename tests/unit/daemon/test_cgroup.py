@@ -134,7 +134,7 @@ def test_what_cannot_be_found_is_told_once_and_not_guessed(
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "not known" in record.message
-    assert "outside of what is mounted here" in str(record.__dict__)
+    assert "outside of the cgroups that are mounted here" in str(record.__dict__)
     machine.mount("nonsense")
     assert machine.groups() == machine.groups() == []
     assert len(caplog.records) == 2

@@ -133,7 +133,7 @@ def test_a_peer_that_takes_nothing_is_cut_off() -> None:
             end.connection.send(b"x" * 1000, event)
             await asyncio.sleep(0)
         os.close(event)
-        assert end.lost == ["it does not read what it is sent"]
+        assert end.lost == ["it does not read the frames that it is sent"]
 
     play(scene)
 

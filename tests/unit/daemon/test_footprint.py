@@ -167,7 +167,7 @@ def test_nobody_is_asked_about_an_empty_gpu_nor_a_silent_one_again(
         for _ in range(2):
             asyncio.run(footprint.look())
     assert nvml.asked == 1
-    assert "contexts count as set" in caplog.text
+    assert "the setting `context` says how much a context counts" in caplog.text
 
 
 def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:

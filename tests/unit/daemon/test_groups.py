@@ -159,7 +159,7 @@ def test_without_a_page_members_are_limited_one_by_one(
 
     monkeypatch.setattr("nvshare.daemon.quota.memory_file", refuse)
     assert groups.take_slot(group, GPU, 0) is None
-    assert "one by one" in caplog.text
+    assert "each process is limited by itself" in caplog.text
     groups.leave(group, 1, GPU, 0)
 
 

@@ -120,7 +120,7 @@ def test_a_container_that_does_not_find_itself_knows_nothing(machine: Machine) -
     up = "/../../../.."
     for mounts in ([(up, machine.top)], [(up, machine.top), ("/", machine.proc)]):
         machine.mount(*mounts)
-        with pytest.raises(UnknownPlaceError, match="does not find its own cgroup"):
+        with pytest.raises(UnknownPlaceError, match="the cgroup of its own container"):
             machine.find("/../../pod1b/c1")
         # A place can be told unless it is inside the part that both of us lie in.
         assert machine.found("/../../../../kubepods/pod2c/c2") == "kubepods/pod2c/c2"
@@ -131,7 +131,7 @@ def test_an_inode_of_another_hierarchy_is_not_ours(machine: Machine) -> None:
     machine.contain(CGROUPFS[0])
     path = machine.proc / "self" / "mountinfo"
     path.write_text(path.read_text().replace("0:38 / ", "0:39 / "))
-    with pytest.raises(UnknownPlaceError, match="does not find its own cgroup"):
+    with pytest.raises(UnknownPlaceError, match="the cgroup of its own container"):
         machine.find("/../../pod1b/c1")
 
 
@@ -139,10 +139,10 @@ def test_the_containers_own_mount_shows_nobody_else(machine: Machine) -> None:
     machine.make(*CGROUPFS)
     machine.own.symlink_to(machine.top / CGROUPFS[0])
     machine.mount(("/", machine.own))
-    with pytest.raises(UnknownPlaceError, match="outside of what is mounted here"):
+    with pytest.raises(UnknownPlaceError, match="outside of the cgroups that are mounted here"):
         machine.find("/../../pod1b/c1", inside=False)
     machine.mount((f"/{CGROUPFS[0]}", machine.own))
-    with pytest.raises(UnknownPlaceError, match="outside of what is mounted here"):
+    with pytest.raises(UnknownPlaceError, match="outside of the cgroups that are mounted here"):
         machine.find(f"/{CGROUPFS[1]}", inside=False)
 
 

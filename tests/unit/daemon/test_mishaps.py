@@ -37,5 +37,5 @@ def test_a_lack_of_descriptors_is_told_once_in_a_while(
     for step in range(1000):
         now = step / 100
         mishaps(loop, {"message": "socket.accept() out of system resource", "exception": lack})
-    assert caplog.messages == ["nobody can be let in for now"] * 2
+    assert caplog.messages == ["no connection can be accepted for now"] * 2
     assert not any(record.exc_info for record in caplog.records)

@@ -327,14 +327,14 @@ def test_those_that_are_gone_are_forgotten() -> None:
 def test_one_who_cannot_be_seen_is_not_let_in() -> None:
     def scene(peers: Peers) -> None:
         hidden = replace(process(7), is_known=False)
-        with pytest.raises(Rejection, match="cannot see which process this is") as caught:
+        with pytest.raises(Rejection, match="cannot identify this process") as caught:
             peers.enter(hidden)
         assert caught.value.code is RejectCode.PERMISSION
         # In a container that we cannot see into. On a node of a cluster we can see into all.
         elsewhere = Identity(0, 0, 0)
         peers.enter(elsewhere)
         peers.must_see = True
-        with pytest.raises(Rejection, match="cannot see which process this is"):
+        with pytest.raises(Rejection, match="cannot identify this process"):
             peers.enter(elsewhere)
 
     play(scene)

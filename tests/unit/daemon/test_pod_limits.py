@@ -210,7 +210,7 @@ def test_what_a_pod_asks_for_cannot_be_changed_by_hand(stage: Stage) -> None:
     assert stage.heard() == [(4 * GIB, 0)]
     status, text = patch(stage, {"compute_percent": 50, "memory_limit": 1 * GIB})
     assert status == 400
-    assert "memory_limit of this program is set by its pod" in text
+    assert "memory_limit of this program is set by an annotation of its pod" in text
     assert stage.heard() == []
 
 

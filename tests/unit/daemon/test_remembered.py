@@ -43,7 +43,7 @@ def test_a_file_that_cannot_be_written_is_said_to(
     remembered = Remembered(tmp_path / "missing" / "limits.json")
     remembered.set("a", {"memory_limit": 5})
     assert remembered.of("a") == {"memory_limit": 5}
-    assert "will not outlive the daemon" in caplog.text
+    assert "cannot be stored, and are lost when the daemon ends" in caplog.text
     assert remembered.problem == "No such file or directory"
 
 

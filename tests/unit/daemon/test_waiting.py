@@ -107,7 +107,7 @@ def test_memory_that_cannot_leave_is_in_the_way_as_well(stage: Stage) -> None:
     text = why(stage, 2)
     assert text is not None
     assert "the 4.3 GiB of this program and 10.3 GiB do not fit" in text
-    assert text.endswith("together, beside 2.3 GiB that cannot leave it")
+    assert text.endswith("together, beside 2.3 GiB that cannot leave the GPU")
 
 
 def test_one_at_a_time(stage: Stage) -> None:

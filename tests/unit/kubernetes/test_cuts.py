@@ -10,7 +10,7 @@ GIB = 1 << 30
 MEMORY, PRIORITY, ALLOCATION = (
     f"nvshare.com/gpu-{name}" for name in ("memory-limit", "priority", "allocation")
 )
-SETTING = "what the GPU's setting says"
+SETTING = "the GPU's setting"
 CEILING = Ceiling(memory_limit=4 * GIB, priority="normal", allocation=("managed",))
 
 

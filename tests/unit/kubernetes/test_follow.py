@@ -84,7 +84,7 @@ def test_a_pod_has_ten_events_a_minute_however_many_mistakes_it_has(
 
     assert len(play(script).events) == 10
     assert len(caplog.records) == 11
-    assert "too much to tell" in caplog.records[-1].message
+    assert "too many events for" in caplog.records[-1].message
 
 
 def test_a_mistake_is_an_event_once_and_again_after_it_was_put_right() -> None:
@@ -120,7 +120,7 @@ def test_who_asks_for_more_than_a_ceiling_allows_hears_so_within_the_same_bounds
 
 def test_an_event_that_cannot_be_sent_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     play(lambda follower, _: follower.take((make_pod(annotations={MEMORY: "?"}), True)), status=403)
-    assert "team/trainer cannot be told of it: 403" in caplog.text
+    assert "an event of team/trainer cannot be sent: 403" in caplog.text
 
 
 def test_an_event_is_what_the_api_server_takes() -> None:

@@ -32,7 +32,7 @@ def test_a_socket_of_ours_is_believed_until_others_can_replace_it(tmp_path: Path
         check_believed(client, path, {})
         tmp_path.chmod(0o777)
         assert judge(path, {}) == Trust.FOLDER_MODE
-        with pytest.raises(NvshareError, match="not believed") as caught:
+        with pytest.raises(NvshareError, match="is not trusted") as caught:
             check_believed(client, path, {})
         assert f"NVSHARE_DAEMON_UID={os.getuid()}" in str(caught.value.do)
         tmp_path.chmod(0o700)

@@ -75,7 +75,7 @@ def test_what_is_cut_is_named() -> None:
     assert ceiling.cuts(asked) == {
         "memory_limit": "4Gi",
         "priority": "normal",
-        "allocation": "what the GPU's setting says",
+        "allocation": "the GPU's setting",
     }
     # Defaults are cut, too, but there is no request to report that on.
     assert ceiling.cuts(Orders()) == {}

@@ -35,9 +35,9 @@ def test_moving() -> None:
     said = text(found)
     assert "12.0 + 12.0 GiB do not fit in 14.0 GiB: 50 % of its time went to moving memory" in said
     assert "50.0 GiB in, 49.0 GiB out" in said
-    assert said.count("with 10.0 GiB less, all would fit") == 1
+    assert said.count("with 10.0 GiB less, all programs would fit") == 1
     alone = why(make_client(parts={"memory_in": 60.0}, **LARGE), OTHER)
-    assert text(alone).count("with 10.0 GiB less, all would fit") == 1
+    assert text(alone).count("with 10.0 GiB less, all programs would fit") == 1
 
 
 def test_waiting_behind_a_turn() -> None:
@@ -68,7 +68,7 @@ def test_waiting_for_a_first_turn() -> None:
 def test_those_that_it_took_turns_with_are_gone() -> None:
     parts = {"waiting": 10.0, "memory_in": 10.0, "memory_out": 5.0, "computing": 35.0}
     said = text(why(make_client(parts=parts, came=50 * GIB, left=49 * GIB, **LARGE)))
-    assert "the programs that it waited for have ended, or rest" in said
+    assert "the programs that it waited for have ended, or are idle" in said
     assert "25 % of its time went to moving memory" in said
     # There is no other program to fit together with, and no other turns would help.
     assert "fit together" not in said
@@ -99,7 +99,7 @@ def test_shares_that_add_up_to_too_much() -> None:
     parts = {"held_back": 30.0, "computing": 30.0}
     found = why(make_client(parts=parts, **share(70, share=50.0)), OTHER)
     assert found.main.cause == "shares_scaled"
-    assert "add up to 140 %, so that its 70 % come to 50 %" in text(found)
+    assert "add up to 140 %, so its 70 % become 50 %" in text(found)
     assert "held_back" not in [one.cause for one in found.findings]
 
 
@@ -159,8 +159,8 @@ def test_a_process_outside() -> None:
     found = why(make_client(parts=parts, **size), make_client(2, parts=parts, **size), gpu=gpu)
     assert found.main.cause == "outside_process"
     said = text(found)
-    assert "game (pid 99) has 6.0 GiB of GPU 0 without nvshare; without that all would fit" in said
-    assert "52 % went to turns and moving" in said
+    assert "game (pid 99) has 6.0 GiB of GPU 0 without nvshare; without that, all" in said
+    assert "all programs would fit: 52 % of the program's time went to turns and moving" in said
 
 
 def test_a_process_outside_that_is_in_nobodys_way() -> None:
@@ -203,7 +203,7 @@ def test_who_has_just_come() -> None:
     client = make_client().model_copy(update={"recent": Recent()})
     found = why(client)
     assert found.main.cause == "new"
-    assert "has just come" in text(found)
+    assert "has just connected" in text(found)
 
 
 def test_the_first_sentence_has_all_that_matters_and_adds_up() -> None:
@@ -245,5 +245,5 @@ def test_limits_that_a_ceiling_has_set_say_so() -> None:
         "Its memory limit (4Gi), its share (40 %) and its priority (normal) are set by the ceiling "
         "of namespace team." in text(found)
     )
-    assert "Whoever runs the cluster can raise the ceiling" in text(found)
+    assert "The administrator of the cluster can raise the ceiling" in text(found)
     assert "nvshare limit" not in text(found)

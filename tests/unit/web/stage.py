@@ -51,7 +51,9 @@ class Told:
     def change_limits(self, program: int, changes: dict[str, Any]) -> GroupStatus:
         """Note the change. Program 9 belongs to a pod."""
         if program == 9:
-            raise BadInputError("memory_limit is set by its pod", do="annotate the pod")
+            raise BadInputError(
+                "memory_limit is set by an annotation of its pod", do="annotate the pod"
+            )
         self.changed.append((program, changes))
         limits = ClientLimits().changed(changes)
         return GroupStatus(key="g", name="g", pids=(), limits=limits, sources={}, uses=())

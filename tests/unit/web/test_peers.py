@@ -96,7 +96,10 @@ def test_changes_and_questions_go_to_the_node_that_they_are_about() -> None:
         assert "b.py" in said["sentences"][0]
         # A refusal keeps its own words.
         status, said = await visit.ask("POST", "/v1/limits", json={**order, "program": 9})
-        assert (status, said["error"]["what"]) == (400, "memory_limit is set by its pod")
+        assert (status, said["error"]["what"]) == (
+            400,
+            "memory_limit is set by an annotation of its pod",
+        )
         for node in ("node-c", ["node-b"]):
             status, _ = await visit.ask("POST", "/v1/limits", json={**order, "node": node})
             assert status == 400

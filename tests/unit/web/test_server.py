@@ -85,7 +85,7 @@ def test_why_nothing_was_changed_is_said() -> None:
         order = {"program": 9, "changes": {"memory_limit": "6Gi"}}
         status, said = await visit.ask("POST", "/v1/limits", json=order)
         assert status == 400
-        assert said["error"]["what"] == "memory_limit is set by its pod"
+        assert said["error"]["what"] == "memory_limit is set by an annotation of its pod"
         assert said["error"]["do"] == "annotate the pod"
 
     visit(Told(), act)

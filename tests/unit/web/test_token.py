@@ -32,7 +32,7 @@ def test_a_file_that_others_can_get_at_holds_no_secret(tmp_path: Path, mode: int
     path = tmp_path / "token"
     keep_token(path)
     path.chmod(mode)
-    with pytest.raises(BadInputError, match="is not a secret"):
+    with pytest.raises(BadInputError, match="is not secret"):
         keep_token(path)
 
 

@@ -126,7 +126,7 @@ HELLO = Hello(
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (b"GET / HTTP/1.1\r\n", "not how a frame begins"),
+        (b"GET / HTTP/1.1\r\n", "a frame does not begin with"),
         (HEADER.pack(MAGIC, VERSION, 2, MAX_PAYLOAD + 1, 0), "4096 is the most"),
         (HEADER.pack(MAGIC, VERSION, 2, 7, 0) + bytes(7), "only 7 bytes"),
         (bad_enumerator(), "77 is not a valid AllocationKind"),

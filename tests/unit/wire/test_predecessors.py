@@ -108,6 +108,8 @@ def test_a_version_in_which_one_frame_has_changed_parts_peers_over_that_frame_on
     values = [getattr(hello, one.name) for one in fields(hello)]
     assert list(client_frames().feed(later["Hello"](*values).pack())) == [hello]
     assert list(daemon_frames().feed(later["Welcome"](1, "2").pack())) == [frames.Welcome(1, "2")]
-    with pytest.raises(codec.VersionError, match="frames of version 2, and this is version 1"):
+    with pytest.raises(
+        codec.VersionError, match="the frames have version 2, and this side understands version 1"
+    ):
         list(daemon_frames().feed(later["Grant"](1, 0, 0).pack()))
     assert (later["OLDEST_VERSION"], later["VERSION"]) == (1, 2)

@@ -64,7 +64,7 @@ class Cluster:
         except subprocess.TimeoutExpired as error:
             raise NvshareError(
                 "kubectl does not answer",
-                why=f"it was given {_SECONDS:.0f} seconds",
+                why=f"it has not answered in {_SECONDS:.0f} seconds",
                 do="check that the cluster can be reached, with `kubectl cluster-info`",
             ) from error
         if done.returncode != 0:

@@ -41,7 +41,9 @@ def frame(status: NodeStatus, state: State, paper: Console) -> list[str]:
         table = draw_programs(status, visible, paper.width, glyphs, state.selected)
         middle = _lines(paper, table)[:rows]
     else:
-        middle = ["No program is connected." if not state.filter else "No program is like that."]
+        middle = [
+            "No program is connected." if not state.filter else "No program passes the filter."
+        ]
     middle += [""] * (rows - len(middle))
     return [*above, "", *middle, *below][: paper.height]
 

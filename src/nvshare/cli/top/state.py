@@ -144,7 +144,7 @@ class State:
 
     def begin_filter(self) -> None:
         """Ask for a filter."""
-        self.prompt = Prompt("Show only those with", "filter", text=self.filter)
+        self.prompt = Prompt("Show only programs with", "filter", text=self.filter)
 
 
 _Act = Callable[[State, Sequence[ClientStatus]], None]

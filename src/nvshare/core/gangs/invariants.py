@@ -39,7 +39,7 @@ def _problems(gang: Gang) -> Iterator[str]:
     if gang.running and all(member.client.rests for member in gang.running) and not gang.yielding:
         yield "all rest, and keep their places"
     if any(member.client.rests and member.client.wants for member in gang.running):
-        yield "somebody rests who wants to go on"
+        yield "a client rests that wants to go on"
     free = [member for member in gang.running if not member.client.undrained]
     if free and gang.waiting and not gang.yielding:
         yield "some run, and others wait"
@@ -54,4 +54,4 @@ def _waiting(gang: Gang) -> Iterator[str]:
     if gang.idle:
         yield "some wait, and others do not"
     if len({member.client.place[:4] for member in gang.waiting}) > 1:
-        yield "those who wait have different places"
+        yield "the waiting clients have different places"

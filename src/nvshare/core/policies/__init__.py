@@ -44,7 +44,9 @@ def policy(name: str) -> Callable[[type[Policy]], type[Policy]]:
 def find_policy(name: str) -> Policy:
     """Return the policy of this name."""
     if name not in _POLICIES:
-        raise ValueError(f'there is no policy "{name}"; there are {", ".join(policy_names())}')
+        raise ValueError(
+            f'there is no policy "{name}"; the policies are {", ".join(policy_names())}'
+        )
     return _POLICIES[name]
 
 

@@ -90,7 +90,7 @@ MACHINE: tuple[Expectation, ...] = (
         gib("machine.host_bytes"),
         _host_suffices,
         "more than the GPU has",
-        "published driver: what leaves a GPU is in unswappable host memory",
+        "published driver: memory that leaves a GPU is in unswappable host memory",
         "the daemon moves out no more than the host can hold",
     ),
     Expectation(
@@ -100,6 +100,6 @@ MACHINE: tuple[Expectation, ...] = (
         _cgroup_suffices,
         "none, or more than the GPU has",
         "published driver: uvm_memcg_context_start; host pages are charged to their owner",
-        "a program is not asked to move out what its cgroup cannot hold",
+        "a program is not asked to move out more than its cgroup can hold",
     ),
 )

@@ -56,7 +56,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "cuda_free", "touched", "out") < piece(r) / 4,
         "does not rise",
         "published driver: block_clear_resident_processor, pmaGetFreeMemory",
-        "nobody waits for free memory; what the daemon knows of moves is the room there is",
+        "no program waits for free memory; the daemon computes the room from the moves it knows of",
     ),
     Expectation(
         "memory.free.freed",
@@ -65,7 +65,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: abs(changed(r, "cuda_free", "module", "freed")) <= _BATCH + 32 * _MIB,
         "as before it was allocated, but for a batch of 128 MiB",
         "published driver: uvm_pmm_gpu_free, alloc_root_chunk",
-        "what a program frees is room at once",
+        "memory that a program frees is room at once",
     ),
     Expectation(
         "memory.free.agree",
@@ -83,7 +83,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "process", "allocated", "touched") < piece(r) / 4,
         "does not rise",
         "published driver: gpuFindClientInfoWithPidIterator",
-        "what NVML tells of a process is its context, modules and plain memory: pinned",
+        "NVML reports the context, the modules and the plain memory of a process: these are pinned",
     ),
     Expectation(
         "memory.host.out",
@@ -92,7 +92,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "host_used", "touched", "out") > piece(r) / 2,
         "rises by what has left",
         "published driver: block_populate_pages_cpu",
-        "what is out counts against the host's memory",
+        "memory that is out counts against the host's memory",
     ),
     Expectation(
         "memory.host.back",
@@ -101,7 +101,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "host_used", "touched", "back") > piece(r) / 2,
         "stays",
         "published driver: callers of uvm_cpu_chunk_free",
-        "the most that was ever out counts against the host, not what is out now",
+        "the most memory that was ever out counts against the host, not the memory that is out now",
     ),
     Expectation(
         "memory.host.freed",
@@ -110,7 +110,7 @@ MOVES: tuple[Expectation, ...] = (
         lambda r: changed(r, "host_used", "back", "freed") < -piece(r) / 2,
         "falls again",
         "published driver: uvm_cpu_chunk_free",
-        "who frees memory gives back what it took of the host",
+        "a program that frees memory gives its host memory back",
     ),
     Expectation(
         "memory.cgroup.out",
@@ -168,7 +168,7 @@ MOVES: tuple[Expectation, ...] = (
     ),
     Expectation(
         "prefetch.wrong_words",
-        "words that are wrong after going out and back twice",
+        "words that are wrong after moving out and back twice",
         whole("prefetch.wrong_words"),
         lambda r: r.number("prefetch.wrong_words") == 0,
         "none",

@@ -28,12 +28,12 @@ SHARING: tuple[Expectation, ...] = (
     ),
     Expectation(
         "crowded.helper",
-        "then the other process reads what it had touched first",
+        "then the other process reads the memory that it had touched first",
         lambda r: _against(r, "crowded.helper.read_s"),
         lambda r: r.number("crowded.helper.read_s") > _by_faults(r) / 3,
         "about as slow as by faults: it was pushed out, the oldest first",
         "published driver: pick_root_chunk_to_evict; order of last service, any process",
-        "who is displaced marks its memory as away in the order in which it came in",
+        "a displaced program marks its memory as away in the order in which it came in",
     ),
     Expectation(
         "crowded.helper.wrong_words",
@@ -55,7 +55,7 @@ SHARING: tuple[Expectation, ...] = (
         ),
         "about that",
         "published driver: gpuFindClientInfoWithPidIterator",
-        "what contexts and plain memory hold is read from NVML",
+        "the size of contexts and plain memory is read from NVML",
     ),
     Expectation(
         "side_by_side.utilisation",
@@ -69,7 +69,7 @@ SHARING: tuple[Expectation, ...] = (
         ),
         "both are seen",
         "NVML: nvmlDeviceGetProcessUtilization",
-        "what a program with a share gets beside others is read from NVML",
+        "the GPU time of a program with a share, beside others, is read from NVML",
     ),
     Expectation(
         "calls.launch",

@@ -17,7 +17,7 @@ def probe(bench: Bench) -> None:
     # On a full GPU, up to 128 MiB of a batch that the driver has taken may be unused.
     size = max(bench.piece, fitting_piece(bench.nvml.free_bytes() or 0, _LEAST))
     if size < _LEAST:
-        raise Unavailable("there is too little memory to tell who is pushed out")
+        raise Unavailable("there is too little memory to see which memory is pushed out")
     bench.readings.note("crowded.piece_bytes", size)
     with bench.gpu() as gpu, gpu.stream() as stream, gpu.managed(size) as address:
         gpu.write(address, size, stream)

@@ -39,7 +39,9 @@ def _seen(guests: Guests, pid: int, before: int) -> int:
     while True:
         client = guests.client(pid)
         if not client:
-            raise Unavailable("the daemon does not know the helper process: it was not under it")
+            raise Unavailable(
+                "the daemon does not know the helper process: that process did not connect to it"
+            )
         launches = int(client["launches"])
         if launches >= before + _NEARLY * _LAUNCHES or time.monotonic() > until:
             return launches

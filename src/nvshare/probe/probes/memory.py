@@ -52,7 +52,7 @@ def _read(bench: Bench, step: str, gpu: Gpu | None) -> None:
     readings.note(f"{name}.nvml_free", bench.nvml.free_bytes())
     processes = bench.nvml.process_bytes()
     if gpu is not None:
-        why = "NVML knows this process by another number, or does not tell its memory"
+        why = "NVML knows this process by another pid, or does not report its memory"
         readings.note(f"{name}.process", processes.get(os.getpid()), why)
     readings.note(f"{name}.host_used", bench.host_used(), _NO_COUNT)
     if bench.node:

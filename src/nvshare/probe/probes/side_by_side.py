@@ -20,7 +20,9 @@ def probe(bench: Bench) -> None:
         helper.ask("hello")
         before = nvml.process_bytes().get(helper.pid)
         if before is None:
-            raise Unavailable("NVML knows processes by other numbers here, or not their memory")
+            raise Unavailable(
+                "NVML knows processes by other pids here, or does not report their memory"
+            )
         helper.ask("plain", size=_PLAIN)
         after = nvml.process_bytes().get(helper.pid) or 0
         readings.note("side_by_side.plain_bytes", _PLAIN)

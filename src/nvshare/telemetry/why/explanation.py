@@ -72,7 +72,7 @@ def _spent(case: Case) -> str:
     client, parts = case.client, case.client.recent.attribution.model_dump()
     who = f"{name_of(client)} ({number_of(client)}) on GPU {case.gpu.index}"
     if not client.recent.seconds:
-        return f"{who} has just come."
+        return f"{who} has just connected."
     shown = sorted(parts, key=lambda name: -parts[name])
     words = [
         _SAID[name].format(percent(case.part(name))) for name in shown if case.part(name) >= 0.005

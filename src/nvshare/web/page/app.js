@@ -39,7 +39,7 @@ async function look() {
       return;
     }
     pause = Math.min(LONGEST, 2 * pause);
-    complain(error instanceof Refused ? error.message : "nvshare web does not answer. What is shown is what it said last.");
+    complain(error instanceof Refused ? error.message : "nvshare web does not answer. The page shows its last answer.");
     setLive("lost", "no answer");
   }
   isAsking = false;

@@ -137,7 +137,7 @@ class Panel {
     const items = shown.map((lane) => ({ lane, number: all.indexOf(lane), program: now.get(lane.id), shown: this.shown }));
     keep(this.lanesBox, items, (one) => one.lane.id, () => new Lane());
     this.note ??= el("p", { class: "quiet-note" });
-    setText(this.note, all.length ? "No program of this GPU passes the filter." : "Nobody has used this GPU in the last minutes.");
+    setText(this.note, all.length ? "No program of this GPU passes the filter." : "No program has used this GPU in the last minutes.");
     this.lanesBox.append(...(items.length ? [this.axis] : [this.note]));
     if (items.length) this.note.remove();
     else this.axis.remove();

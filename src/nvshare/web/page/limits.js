@@ -53,7 +53,7 @@ export class Limits {
     const wanted = { ...Object.fromEntries(inputs), parked: $("limit-parked").checked };
     const changed = Object.keys(wanted).filter((name) => wanted[name] !== this.before[name]);
     if (!changed.length) {
-      setText($("limits-problem"), "Nothing is different from what is in force.");
+      setText($("limits-problem"), "Nothing was changed in this form.");
       return;
     }
     const rows = changed.flatMap((name) => [

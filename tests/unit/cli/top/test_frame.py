@@ -67,4 +67,4 @@ def test_the_last_line_asks_tells_and_helps() -> None:
     assert "q quit" in frame(MANY, State(shows_help=True), paper())[-1]
     filtered = frame(MANY, State(filter="xyz", sort="pid", is_reversed=True), paper())
     assert filtered[-1].startswith("0 programs by pid, reversed  only: xyz")
-    assert "No program is like that." in filtered
+    assert "No program passes the filter." in filtered

@@ -9,7 +9,7 @@ def test_every_file_is_a_policy() -> None:
 
 
 def test_an_unknown_policy_is_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match='no policy "best"; there are batch, fair, fifo'):
+    with pytest.raises(ValueError, match='no policy "best"; the policies are batch, fair, fifo'):
         find_policy("best")
 
 

@@ -90,7 +90,7 @@ def _heading(report: Report, name: str) -> list[str]:
     where = "an emulated GPU" if report.emulated else "a GPU"
     lines = [
         f"# Written by `nvshare emulate profile`; measured by `nvshare doctor --gpu` on {where}.",
-        f"# What is assumed is as in the profile {name}; docs/emulator.md explains every field.",
+        f"# Assumed values are those of the profile {name}; docs/emulator.md explains every field.",
     ]
     if report.quick:
         lines.append(

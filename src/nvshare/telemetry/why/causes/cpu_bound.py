@@ -32,7 +32,7 @@ def find(case: Case) -> Finding | None:
         weight=HALF * idle,
         says=f"The GPU waited for the program {percent(idle)} of the time: {recent.launches} calls "
         f"in {duration(recent.seconds)} gave it work for {percent(case.part('computing'))}.",
-        helps="Larger batches, or more processes that load data, give the GPU more to do; nobody "
-        "else is in its way meanwhile.",
+        helps="Larger batches, or more processes that load data, give the GPU more to do; no "
+        "other program is in its way.",
         numbers={"idle": idle, "launches": recent.launches, "computing": case.part("computing")},
     )

@@ -14,13 +14,13 @@ def find(case: Case) -> Finding | None:
     """Say that it has all that there is; or that there is nothing to say yet."""
     computing, others = case.part("computing"), len(case.others)
     if not case.client.recent.seconds:
-        return Finding("new", 0.0, "There is nothing to say about its time yet.")
+        return Finding("new", 0.0, "There are no measurements of it yet.")
     where = f"with {others} more on the GPU" if others else "alone on the GPU"
     return Finding(
         cause="fine",
         weight=_LITTLE if computing >= _ENOUGH else 0.0,
         says=f"It computed {percent(computing)} of the time, {where}: nothing holds it up."
         if computing >= _ENOUGH
-        else "Nobody is in its way.",
+        else "No other program is in its way.",
         numbers={"computing": computing, "others": others},
     )

@@ -12,10 +12,12 @@ def find(case: Case) -> Finding | None:
     client, held_back = case.client, case.part("held_back")
     if not held_back or client.limits.compute_percent is None or is_scaled(case):
         return None
-    more = "" if client.limits.burst else ", or `--burst` to let it have what nobody else wants"
-    helps = f"`nvshare limit {argument_for(client)} --compute none` lifts its share{more}."
+    helps = f"`nvshare limit {argument_for(client)} --compute none` lifts its share"
+    if not client.limits.burst:
+        helps += "; `--burst` lets it use more while no other program wants the GPU"
+    helps += "."
     if "compute_percent" in client.capped:
-        helps = "Whoever runs the cluster can raise the ceiling (docs/kubernetes.md)."
+        helps = "The administrator of the cluster can raise the ceiling (docs/kubernetes.md)."
     return Finding(
         cause="held_back",
         weight=held_back,

@@ -21,7 +21,7 @@ def find(case: Case) -> Finding | None:
         cause="idle",
         weight=HALF * idle,
         says=f"It gave the GPU nothing to do for {percent(idle)} of the time "
-        f"({client.recent.launches} calls), and nobody kept it from that.",
+        f"({client.recent.launches} calls), and no other program was in its way.",
         helps=helps,
         numbers={"idle": idle, "launches": client.recent.launches, "on_gpu": on_gpu},
     )

@@ -16,7 +16,7 @@ def find(case: Case) -> Finding | None:
         # More than any other cause.
         weight=2.0,
         says=f"GPU {case.gpu.index} was lost {duration(seconds)} ago{because}: nothing runs on it.",
-        helps="When the GPU is back, so are its programs; until then, start it on another GPU with "
+        helps="Its programs go on when the GPU is back; until then, start it on another GPU with "
         "`nvshare run --gpu N`.",
         numbers={"lost_seconds": seconds, "lost_because": case.gpu.lost_because},
     )

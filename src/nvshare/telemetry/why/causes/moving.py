@@ -33,5 +33,5 @@ def _helps(case: Case) -> str:
         return ""
     # If it waits as well, the finding about waiting says this.
     says_less = case.lacks > 0 and not case.part("waiting")
-    less = f"; with {gib(case.lacks)} GiB less, all would fit" if says_less else ""
+    less = f"; with {gib(case.lacks)} GiB less, all programs would fit" if says_less else ""
     return f"Longer turns (`nvshare set turn=SECONDS`) move memory less often{less}."

@@ -23,9 +23,10 @@ def find(case: Case) -> Finding | None:
     cost = case.part("waiting", "memory_in", "memory_out")
     has = f"{names} has {gib(case.outside)} GiB of GPU {case.gpu.index} without nvshare"
     if case.lacks_for_outside:
-        says = f"{has}; without that all would fit: {percent(cost)} went to turns and moving."
+        says = f"{has}; without that, all programs would fit: {percent(cost)} of the program's "
+        says += "time went to turns and moving memory."
     else:
-        says = f"{has}, and may compute at any time: nobody schedules that."
+        says = f"{has}, and may compute at any time: nvshare does not schedule it."
     return Finding(
         cause="outside_process",
         weight=cost if case.lacks_for_outside else _UNKNOWN,

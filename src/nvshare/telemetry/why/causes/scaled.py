@@ -27,9 +27,9 @@ def find(case: Case) -> Finding | None:
         cause="shares_scaled",
         # Where all programs fit, it waits because short turns enforce the shares.
         weight=held_back + (waiting if case.lacks <= 0 else 0.0),
-        says=f"The shares of those who compute on GPU {case.gpu.index} add up to {total:.0f} %, so "
-        f"that its {set_to} % come to {client.share:.0f} %: it was held back {percent(held_back)} "
-        f"of the time, and waited for the others {percent(waiting)}.",
+        says=f"The shares of the programs that compute on GPU {case.gpu.index} add up to "
+        f"{total:.0f} %, so its {set_to} % become {client.share:.0f} %: it was held back "
+        f"{percent(held_back)} of the time, and waited {percent(waiting)} for the others.",
         helps="Lower shares of the others give it more (`nvshare limit`).",
         numbers={
             "set": set_to,

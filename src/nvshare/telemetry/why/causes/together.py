@@ -23,6 +23,6 @@ def find(case: Case) -> Finding | None:
         says=f"It had work on the GPU {percent(own)} of the time, and "
         f"{names_of(case, case.rivals)} as well: for {percent(min(own, beyond))} of the time "
         "they shared it at the same time.",
-        helps=f"A share for the others ({command}) leaves it more.",
+        helps=f"A share for the others ({command}) leaves more of the GPU to it.",
         numbers={"computing": own, "at_the_same_time": beyond, "rivals": len(case.rivals)},
     )

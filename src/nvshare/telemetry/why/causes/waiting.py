@@ -38,7 +38,7 @@ def _behind(case: Case) -> str:
 
 def _reason(case: Case) -> str:
     if not case.rivals and not case.holders:
-        return ": the programs that it waited for have ended, or rest"
+        return ": the programs that it waited for have ended, or are idle"
     if case.lacks > 0 and case.part("memory_in", "memory_out"):
         # The sentence about moving says how much that is.
         return ": they take turns, because they do not fit together"
@@ -65,6 +65,6 @@ def _helps(case: Case) -> str:
             f"`nvshare limit {argument_for(case.client)} --priority high` lets it go first"
         )
     if case.lacks > 0:
-        words.append(f"with {gib(case.lacks)} GiB less, all would fit and run together")
+        words.append(f"with {gib(case.lacks)} GiB less, all programs would fit and run together")
     text = "; ".join(words)
     return f"{text[0].upper() if text[0] != '`' else '`'}{text[1:]}." if text else ""
