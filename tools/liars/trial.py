@@ -130,7 +130,7 @@ class Trial:
     @property
     def reports(self) -> int:
         """How often the daemon has logged a false claim, or a client that does not give way."""
-        words = ("claims memory", "says that it holds", "has not given", "without it")
+        words = ("claims memory", "says again that it holds", "has not given", "without it")
         return sum(any(word in line for word in words) for line in self._daemon.log.splitlines())
 
     def _computed(self) -> list[int]:
