@@ -35,12 +35,13 @@ def on_the_page(
 
 
 def test_numbers(on_the_page: Callable[[str, Sequence[Sequence[Any]]], list[Any]]) -> None:
-    for name, words, values in (
+    cases: list[tuple[str, Callable[[Any], str], Sequence[float]]] = [
         ("gib", gib, SIZES),
         ("duration", duration, SECONDS),
         ("percent", percent, PARTS),
         ("quantity", format_quantity, [*SIZES, 1 << 50, 3 << 20, 1500, 1024]),
-    ):
+    ]
+    for name, words, values in cases:
         assert on_the_page(name, [[value] for value in values]) == list(map(words, values)), name
 
 
