@@ -210,7 +210,7 @@ struct frame_memory {
     uint64_t pinned;      /* bytes of those that cannot leave the GPU */
     uint64_t swapped_out; /* bytes of those that the client has moved to the host */
     uint64_t ticket;      /* a number that ANSWER repeats; 0: no thread waits for one */
-    uint64_t untouched;   /* bytes of swapped_out that the program has never used: they are nowhere */
+    uint64_t untouched;   /* bytes of swapped_out that were never used: they are nowhere */
     uint64_t kept;        /* bytes that have pages on the host, be they out or back */
 } __attribute__((packed));
 static_assert(sizeof(struct frame_memory) == 48, "protocol/frames.toml");

@@ -385,7 +385,7 @@ class Memory:
     pinned: int  # bytes of those that cannot leave the GPU
     swapped_out: int  # bytes of those that the client has moved to the host
     ticket: int  # a number that ANSWER repeats; 0: no thread waits for one
-    untouched: int = 0  # bytes of swapped_out that the program has never used: they are nowhere
+    untouched: int = 0  # bytes of swapped_out that were never used: they are nowhere
     kept: int = 0  # bytes that have pages on the host, be they out or back
 
     def pack(self) -> bytes:
