@@ -39,6 +39,7 @@ class Waited:
                 f"p{percent}_to_bound": _ratio(waits[percent], at_best[percent])
                 for percent in waits
             },
+            "mean_to_bound": _ratio(_mean(self.waits), _mean(bounds)),
             "move_s": round(sum(moves) / len(moves), 4) if moves else None,
             "others_loss": self._loss(),
             "loss_floor": self._floor(),
@@ -63,6 +64,10 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     if not values:
         return None
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _ratio(wait: float | None, bound: float | None) -> float | None:
