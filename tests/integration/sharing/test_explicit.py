@@ -46,7 +46,7 @@ def add(sharing: Sharing, memory: str, iterations: int) -> "subprocess.Popen[str
 def test_two_of_12_gb_alternate_on_one_t4(share: Share, memory: str) -> None:
     sharing = share("t4", speed=20, data="off")
     sharing.daemon().change_devices("all", short_turns(0.2))
-    programs = [add(sharing, memory, 1200) for _ in range(2)]
+    programs = [add(sharing, memory, 700) for _ in range(2)]
     status = sharing.until_status(lambda status: turns(status) >= 6)
     assert {client.allocation for client in status.clients} == {"explicit"}
     assert [ending(program) for program in programs] == [(0, []), (0, [])]
