@@ -81,6 +81,9 @@ def test_the_daemon_knows_the_pages_of_programs_whose_cold_part_changes(
         mixed.use(*hot)
     # More than was ever away at one time.
     assert mixed.pages() > 5000 * MIB
+    # What programs do not know yet, no new daemon can learn from them.
+    mixed.check(UNCLAIMED[way])
+    other.check(UNCLAIMED[way])
     # A new daemon learns it from the programs.
     sharing.kill_daemon()
     sharing.start_daemon_again()
