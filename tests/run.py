@@ -23,10 +23,10 @@ PYTEST = (sys.executable, "-m", "pytest")
 TIMED = (*PYTEST, "--part=timed")
 # The failed tests of each part are recorded here.
 NOTES = Path(".pytest_cache")
-# Of four tests that run at the same time, some always wait. Files that take long come first, so
+# Of six tests that run at the same time, some always wait. Files that take long come first, so
 # that no single one of them runs on at the end.
 TOGETHER = (
-    *(*PYTEST, "--part=together", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"),
+    *(*PYTEST, "--part=together", "-n", "6", "--dist", "loadfile", "--no-loadscope-reorder"),
     *(
         "tests/integration",
         "tests/unit/lab/sim",
