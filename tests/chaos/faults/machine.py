@@ -20,6 +20,8 @@ NEED_CGROUPS = {"small-cgroup", "small-program-cgroup", "exhausted-host"}
 MEMINFO = Path("/proc/meminfo")
 # A daemon leaves 64 of them alone.
 _LEAST_MIB = 80
+# The most that a program of the campaign has on an emulated GPU.
+_MOST_EXPLICIT_MIB = 192
 _PIECE = 4096
 
 
@@ -51,13 +53,14 @@ def small_program_cgroup(stage: Stage, fault: Fault) -> None:
     """A program's memory cgroup is too small for all of its managed memory to leave the GPU.
 
     The program's own memory fits: with data, the memory of emulated GPUs is charged to the cgroup
-    too.
+    too. Explicit memory then counts twice while it moves, which it would not on a real GPU.
     """
     program = stage.program(fault.target)
     assert program.cgroup is not None
+    on_gpu = _MOST_EXPLICIT_MIB if program.role.allocation == "explicit" else 0
     with (
         stage.excuses.holding(MEMORY, *program.role.gpus, and_then=3.0),
-        program.cgroup.limited(int(fault.value), is_more=False),
+        program.cgroup.limited(int(fault.value) + on_gpu, is_more=False),
     ):
         time.sleep(fault.seconds)
 
