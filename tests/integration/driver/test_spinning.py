@@ -97,8 +97,9 @@ def kernels_meet(cu: Any) -> None:
         for rank in range(ranks):
             cu.cuCtxSetCurrent(contexts[rank])
             launch(cu, "nvshare_meet_u64", streams[rank], words, ranks, rank, value)
-            assert spins(cu, streams[rank]) == (rank == 0)
-        cu.cuStreamSynchronize(streams[0])
+            assert rank or spins(cu, streams[rank])
+        for stream in streams:
+            cu.cuStreamSynchronize(stream)
         assert [Word.from_address(words + 8 * rank).value for rank in range(ranks)] == [value] * 2
 
 
