@@ -1,7 +1,7 @@
 """Numbers and limits read the same on the page as on the terminal."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -13,6 +13,9 @@ from .conftest import GIB, Serve
 
 if TYPE_CHECKING:
     from .browser import Browser
+
+# Has the page call one of its functions with each of some lists of arguments.
+OnThePage: TypeAlias = Callable[[str, Sequence[Sequence[Any]]], list[Any]]
 
 # WebDriver waits for the last argument to be called.
 CALL = """
@@ -26,15 +29,13 @@ PARTS = [0, 0.0004, 0.0025, 0.00999, 0.01, 0.025, 0.5, 0.995, 1]
 
 
 @pytest.fixture
-def on_the_page(
-    sharing: Sharing, serve: Serve, browser: "Browser"
-) -> Callable[[str, Sequence[Sequence[Any]]], list[Any]]:
-    """Have the page call one of its functions with each of some lists of arguments."""
+def on_the_page(sharing: Sharing, serve: Serve, browser: "Browser") -> OnThePage:
+    """A page that calls its functions."""
     browser.open(serve(sharing))
     return lambda name, values: browser.driver.execute_async_script(CALL, name, values)
 
 
-def test_numbers(on_the_page: Callable[[str, Sequence[Sequence[Any]]], list[Any]]) -> None:
+def test_numbers(on_the_page: OnThePage) -> None:
     cases: list[tuple[str, Callable[[Any], str], Sequence[float]]] = [
         ("gib", gib, SIZES),
         ("duration", duration, SECONDS),
@@ -46,7 +47,7 @@ def test_numbers(on_the_page: Callable[[str, Sequence[Sequence[Any]]], list[Any]
 
 
 def test_a_limit_that_the_page_has_no_words_for_reads_as_in_the_log(
-    on_the_page: Callable[[str, Sequence[Sequence[Any]]], list[Any]],
+    on_the_page: OnThePage,
 ) -> None:
     table = [
         {"name": "memory_limit", "option": "memory", "kind": "text", "isAmount": True},

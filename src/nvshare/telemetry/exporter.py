@@ -13,7 +13,6 @@ that every program has waited. Nothing else is kept: programs that are gone are 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from itertools import repeat
 from typing import Any
 
 from prometheus_client.exposition import choose_encoder
@@ -117,7 +116,7 @@ class _Column(ABC):
         self._text = "".join(self._lines).encode()
 
     def text(self, pairs: list[str], subjects: list[Any]) -> bytes:
-        """Write the lines whose numbers have changed since the last scrape."""
+        """Return the lines; they are written again only if a number has changed."""
         numbers = list(map(self._read, subjects))
         if numbers != self._numbers:
             self._lines = self._written(pairs, numbers)
@@ -137,7 +136,7 @@ class _PlainColumn(_Column):
         self, read: Callable[[Any], Any], name: str, own: str, subjects_have_labels: bool
     ) -> None:
         super().__init__(read)
-        # What is before the labels of a subject, and behind them.
+        # The text before and behind the labels of a subject, of which at least one is not empty.
         if subjects_have_labels:
             self._around = f"{name}{{", f",{own}}} " if own else "} "
         else:
@@ -167,13 +166,13 @@ class _LabelledColumn(_Column):
         self._labels = labels
 
     def _written(self, pairs: list[str], numbers: list[Any]) -> list[str]:
+        # All of them: they change seldom, with a mode or a priority.
         return [
-            "".join(map(self._line, repeat(own), samples))
+            "".join(self._line(own, *sample) for sample in samples)
             for own, samples in zip(pairs, numbers, strict=True)
         ]
 
-    def _line(self, pairs: str, sample: tuple[Texts, float]) -> str:
-        values, number = sample
+    def _line(self, pairs: str, values: Texts, number: float) -> str:
         own = _pairs(self._labels, values)
         labels = f"{pairs},{own}" if pairs and own else pairs or own
         return f"{self._name}{{{labels}}} {number!r}\n" if labels else f"{self._name} {number!r}\n"

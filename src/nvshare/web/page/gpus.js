@@ -206,10 +206,11 @@ function nameOf(one) {
   return one.pod_name ? `${one.pod_name.split("/").pop()}: ${one.program}` : `${one.user}/${one.program}`;
 }
 
-// A name that another program on the GPU has is followed by the pid.
+// A name that another program on the GPU has is followed by a number: the pid, or the id if the pid is hidden.
 function names(programs, among) {
   const isShared = (name) => among.filter((one) => nameOf(one) === name).length > 1;
-  const shown = programs.slice(0, NAMES).map((one) => (isShared(nameOf(one)) ? `${nameOf(one)} (pid ${one.pid})` : nameOf(one)));
+  const numberOf = (one) => (one.pid > 0 ? `pid ${one.pid}` : `id ${one.id}`);
+  const shown = programs.slice(0, NAMES).map((one) => (isShared(nameOf(one)) ? `${nameOf(one)} (${numberOf(one)})` : nameOf(one)));
   return [...shown, ...(programs.length > NAMES ? [`${programs.length - NAMES} more`] : [])].join(", ");
 }
 
