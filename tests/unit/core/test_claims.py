@@ -244,3 +244,13 @@ def test_high_priority_may_have_a_budget_of_its_own() -> None:
     stage.now += 20
     assert told(stage.want(2)) == [1]
     assert stage.device.state.high_budget.saved == pytest.approx(12.0 - 2.0)
+
+
+def test_what_high_priority_moves_from_its_own_budget_is_not_taken_from_the_common_one() -> None:
+    stage = begin(move_budget=0.1, high_move_budget=0.1)
+    stage.core.handle(LimitsChanged(now=stage.now, client=2, limits=HIGH))
+    stage.now += 20
+    stage.want(2)
+    before = stage.device.state.budget.saved
+    switch(stage, 1, 2)
+    assert stage.device.state.budget.saved == before

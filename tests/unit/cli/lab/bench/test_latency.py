@@ -60,6 +60,12 @@ def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> N
     assert line["wait_p99_s"] <= 30.0
 
 
+def test_the_bound_assumes_one_trainer_at_a_time_with_policy_batch() -> None:
+    (case, _) = choose(["notebook-batch"])
+    assert len(case.trainers) > 1
+    assert machine_of(case).taken == case.trainers[0]
+
+
 def test_popularity_is_by_the_law_of_zipf() -> None:
     parts = popularity(6)
     assert sum(parts) == pytest.approx(1.0)
