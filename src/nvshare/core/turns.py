@@ -15,6 +15,8 @@ MAX_STRETCH = 1024.0
 # No bus is slower, or faster (assumed: PCIe 1.0 with one lane, shared, and NVLink with a factor to
 # spare for emulated GPUs that are faster than time). Measurements are clamped to this range.
 SLOWEST, FASTEST = 16e6, 1e15
+# Spans of moves that are closer than so many seconds are one, and so many are kept.
+CLOSE, SPANS = 1e-3, 16
 # Measurements of a client that has left still count, unless they differ by this factor.
 ODD = 4.0
 
@@ -43,8 +45,8 @@ class Pace:
     earlier: float = 0.0
     # More of it was announced.
     goes_on: bool = False
-    # All time from then until the end of the last move is in ``moving``.
-    counted: float = 0.0
+    # When memory has moved lately: spans that are in ``moving``, apart from each other.
+    spans: tuple[tuple[float, float], ...] = ()
     # The bandwidth of the last move, and the client that reported it last.
     rate: float = 0.0
     teller: int | None = None
@@ -119,14 +121,19 @@ class Pace:
     def _count(self, began: float, now: float) -> None:
         """Add the time of a move to ``moving``, counting overlaps once.
 
-        Reports may come out of order: a client that paused in the middle reports later.
+        A client that leaves reports each part of its memory, and the one that comes reports all of
+        it in the end: one long span over many short ones.
         """
-        if began > self.ended:
-            self.moving += now - began
-            self.counted = began
-        else:
-            self.moving += max(0.0, now - self.ended) + max(0.0, self.counted - began)
-            self.counted = min(self.counted, began)
+        apart: list[tuple[float, float]] = []
+        first, last, uncounted = began, now, now - began
+        for span in self.spans:
+            if span[1] < began - CLOSE or now + CLOSE < span[0]:
+                apart.append(span)
+            else:
+                uncounted -= max(0.0, min(now, span[1]) - max(began, span[0]))
+                first, last = min(first, span[0]), max(last, span[1])
+        self.moving += uncounted
+        self.spans = tuple(sorted((*apart, (first, last)))[-SPANS:])
 
     def swap_seconds(self, out_bytes: int, in_bytes: int) -> float:
         """Return how long it takes to move these bytes out and in at the same time."""

@@ -72,6 +72,22 @@ def test_a_move_of_which_the_end_was_told_first_counts_all_the_same(pace: Pace) 
     assert pace.moving == pytest.approx(3.0)
 
 
+def test_one_that_comes_while_another_leaves_part_by_part_counts_once(pace: Pace) -> None:
+    """Between two parts there is always a moment. Before, the whole was counted twice then."""
+    for part in range(1, 101):
+        pace.measure(10 + 0.01 * part, 0.0099, out_bytes=GB // 10, more=part < 100)
+    pace.measure(11.05, 1.0, in_bytes=10 * GB)
+    assert pace.moving == pytest.approx(1.05, abs=0.011)
+    assert len(pace.spans) == 1
+
+
+def test_long_ago_is_forgotten(pace: Pace) -> None:
+    for moment in range(1000):
+        pace.measure(moment, 0.5, out_bytes=GB)
+    assert pace.moving == 500.0
+    assert len(pace.spans) <= 16
+
+
 def test_time_in_which_nobody_moved_anything_does_not_count(pace: Pace) -> None:
     pace.measure(11.0, 1.0, out_bytes=5 * GB, more=True)
     pace.measure(13.0, 0.5, out_bytes=5 * GB)
