@@ -14,7 +14,7 @@ as often as memory can be moved for it, and compute for as long as it likes each
 from math import inf
 
 from nvshare.core.client import BEST_STANDING, Client, standing_of
-from nvshare.core.credit import claim_cost, protected_seconds
+from nvshare.core.credit import claim_cost, claim_holds_at, protected_seconds
 from nvshare.core.priority import is_outranked, outranks
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
@@ -72,7 +72,7 @@ def _claim_at(state: DeviceState, roster: Roster, head: Client, now: float) -> f
     wait = _wait(state, roster, head)
     if not goes_before:
         protected = (protected_seconds(c, state, roster, now) for c in roster.in_the_way)
-        wait = max([wait, *protected])
+        wait = max([wait, claim_holds_at(head, state, roster) - now, *protected])
     return now + wait
 
 

@@ -141,6 +141,8 @@ class Client:
     is_first_turn: bool = False
     # How long its turn had lasted, if a client with a claim interrupted it. It will have the rest.
     interrupted: float | None = None
+    # That turn was one by a claim, where others run to their end: it has the rest before them.
+    is_brief: bool = False
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
@@ -222,11 +224,11 @@ class Client:
     def place(self) -> tuple[int, int, float, int, int]:
         """Its place in the queue: the lowest is served first.
 
-        Clients with a claim go before interrupted clients, and these before clients that wait for a
-        whole turn. Members of one gang differ in the last part only, so that any two gangs are in
-        the same order on all devices.
+        Clients with a claim, or interrupted in a turn by a claim, go before other interrupted
+        clients, and these before clients that wait for a whole turn. Members of one gang differ in
+        the last part only, so that any two gangs are in the same order on all devices.
         """
-        urgency = 0 if self.claims else 1 if self.interrupted is not None else 2
+        urgency = 0 if self.claims or self.is_brief else 1 if self.interrupted is not None else 2
         gang = -1 if self.gang is None else self.gang
         return self.standing, urgency, self.rank, gang, self.order
 

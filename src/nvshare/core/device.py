@@ -214,7 +214,7 @@ class Device:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:
             earn(client, self.roster, self.state.settings, event.now)
-            client.claims = has_claim(client, self.state, self.roster)
+            client.claims = has_claim(client, self.state, self.roster, event.now)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):

@@ -182,7 +182,7 @@ class Roster(Notes):
         """Give a waiting client the place of another client of its gang."""
         self._dequeue(client)
         client.standing, client.rank, client.claims = like.standing, like.rank, like.claims
-        self.set_interrupted(client, like.interrupted)
+        self.set_interrupted(client, like.interrupted, is_brief=like.is_brief)
         self._enqueue(client)
 
     def party(self, client: Client) -> list[Client]:

@@ -356,10 +356,11 @@ class Scheduler:
     def _suspend(self, head: Client, now: float) -> list[Effect]:
         """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
+        is_brief = self._roster.policy.runs_to_end and self._state.turn_limit is not None
         effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:
-                self._roster.set_interrupted(client, lasted)
+                self._roster.set_interrupted(client, lasted, is_brief=is_brief)
         return effects
 
     def _switch(self, head: Client, now: float) -> list[Effect]:

@@ -23,7 +23,7 @@ def queue_up(gang: Gang, now: float) -> Change:
         if client.park is Park.IDLE:
             device.roster.set_park(client, None, now)
         earn(client, device.roster, device.state.settings, now)
-        client.claims = has_claim(client, device.state, device.roster)
+        client.claims = has_claim(client, device.state, device.roster, now)
         device.roster.move(client, Step.WANT, now)
         change.add(device)
     _make_equal(gang.waiting, now, change)
@@ -50,6 +50,7 @@ def _common_place(clients: list[Client]) -> Client:
         standing=max((one.standing if same else one.usual_standing) for one in clients),
         rank=min(client.rank for client in clients),
         claims=all(client.claims for client in clients),
+        is_brief=all(client.is_brief for client in clients),
         interrupted=max(lasted) if lasted else None,
     )
 

@@ -91,3 +91,77 @@ def test_who_waits_for_equals_does_not_starve() -> None:
     longest = settings.batch_turn + settings.turn_min * (1 / settings.priority_floor - 1)
     since = stage.device.roster.clients[2].since
     assert stage.device.state.alarms[TimerKind.FLOOR] == since + longest
+
+
+def begin_beside_a_notebook() -> Stage:
+    """Have 1 compute, 2 wait for its end, and 3 rest after a first turn of 20 s."""
+    stage = Stage(policy="batch", initial_bandwidth=12.0)
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    assert told(stage.fire(TimerKind.TURN)) == [1]
+    assert change(stage, 1, wants=True) == [2]
+    assert told(stage.fire(TimerKind.TURN)) == [2]
+    assert change(stage, 2, wants=True) == [1]
+    assert told(stage.busy(3, 12)) == [1]
+    assert change(stage, 1, wants=True) == [3]
+    stage.now += 20
+    assert change(stage, 3, wants=False) == [1]
+    return stage
+
+
+def test_a_newcomer_has_a_whole_turn_to_show_that_it_rests() -> None:
+    stage = begin_beside_a_notebook()
+    assert stage.device.roster.clients[3].credit == pytest.approx(-20.0)
+
+
+def test_who_rests_leaves_half_to_the_one_that_runs_however_many_wait() -> None:
+    stage = begin_beside_a_notebook()
+    stage.now += 50
+    # Moving its memory in, and that of 1 back, takes 2 s; it has 5 s of credit.
+    assert told(stage.want(3)) == [1]
+    assert stage.device.roster.clients[3].credit == pytest.approx(5.0)
+
+
+def test_who_has_used_up_its_credit_does_not_wait_for_an_end() -> None:
+    stage = begin_beside_a_notebook()
+    stage.now += 10
+    assert told(stage.want(3)) == []
+    wanted = stage.now
+    # It lacks 15 s, and 2 s for moving memory. It would earn one in two seconds.
+    assert told(stage.fire(TimerKind.TURN)) == [1]
+    assert stage.now == pytest.approx(wanted + 2 * 17.0)
+
+
+def test_a_burst_is_not_cut_short_when_credit_ends() -> None:
+    stage = begin_beside_a_notebook()
+    stage.now += 46
+    assert told(stage.want(3)) == [1]
+    assert change(stage, 1, wants=True) == [3]
+    began = stage.now
+    assert stage.device.roster.clients[3].credit == pytest.approx(3.0)
+    assert told(stage.fire(TimerKind.TURN)) == [3]
+    assert stage.now == began + stage.settings.turn_min
+
+
+def test_a_burst_that_a_higher_priority_interrupts_goes_on_before_the_others() -> None:
+    stage = begin_beside_a_notebook()
+    stage.now += 50
+    assert told(stage.want(3)) == [1]
+    assert change(stage, 1, wants=True) == [3]
+    began = stage.now
+    stage.now += 10
+    stage.join(4, 12, limits=HIGH)
+    assert told(stage.want(4)) == [3]
+    assert change(stage, 3, wants=True) == [4]
+    stage.now += 1
+    # 1 was interrupted before it, and has waited for longer.
+    assert change(stage, 4, wants=False) == [3]
+    assert told(stage.fire(TimerKind.TURN)) == [3]
+    assert stage.now == began + 1 + stage.settings.turn_min
+
+
+def test_a_short_rest_gives_no_claim() -> None:
+    stage = begin_beside_a_notebook()
+    stage.now += 0.5
+    stage.want(3)
+    assert stage.device.state.alarms[TimerKind.TURN] > stage.now + 1000
