@@ -278,7 +278,7 @@ bool device_allocates_explicitly(const struct device *device) {
 }
 
 bool device_is_explicit(const struct device *device) {
-    return device->is_explicit;
+    return atomic_load_explicit(&device->is_explicit, memory_order_acquire);
 }
 
 struct device_view device_view(struct device *device) {

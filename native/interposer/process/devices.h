@@ -32,8 +32,9 @@ struct device {
     bool can_map;        /* memory can be moved explicitly */
     bool has_other_gpus; /* the process uses other GPUs as well */
     bool is_decided;     /* how memory is allocated; before that, none is allocated */
-    bool is_explicit;    /* the allocation kind is explicit */
     bool is_native;      /* the allocation kind is native */
+    /* The allocation kind is explicit. Managed, once the program uses another GPU as well. */
+    _Atomic bool is_explicit;
     bool may_mix; /* managed memory may be allocated where explicit memory has no room at once */
     _Atomic bool is_mixed; /* and it was: from then on all new memory is managed */
     struct gate gate;
