@@ -34,8 +34,10 @@ class Case:
     priority: PriorityName = "normal"
     # In the simulator, and on the emulator; and the speed of the emulated node.
     seconds: float = 3600.0
-    played_seconds: float = 900.0
-    speed: float = 10.0
+    played_seconds: float = 600.0
+    speed: float = 5.0
+    # How many emulated nodes play it at the same time, each with its own random requests.
+    nodes: int = 4
     # Settings that differ from the defaults, by name.
     settings: tuple[tuple[str, float | str], ...] = ()
 
@@ -54,8 +56,9 @@ def popularity(count: int) -> list[float]:
 
 def _serving(name: str, rate: float) -> Case:
     models = tuple(Asker(5 * GB, 0.2, rate=rate * part) for part in popularity(6))
-    # Reports of resting programs take real time: a lower speed is closer to a real GPU.
-    return Case(name, models, played_seconds=240.0, speed=3.0)
+    # Reports of resting programs take real time: a lower speed is closer to a real GPU. Half of the
+    # requests find at least a part of their model there, so that a median needs many requests.
+    return Case(name, models, played_seconds=240.0, speed=1.0, nodes=8)
 
 
 _TRAINER = (12 * GB,)
@@ -70,7 +73,7 @@ _BESIDE_A_TRAINER = (
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER),
     # Moves for these take a fifth of the time.
     Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, settings=(("move_budget", 0.25),)),
-    Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0, played_seconds=600.0),
+    Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0),
 )
 
 CASES: tuple[Case, ...] = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import ceil
 
 from nvshare.cli.lab.bench.first_come import Served
@@ -57,6 +58,18 @@ class Waited:
             return None
         moving = sum(served.move + served.back for served in self.at_best)
         return round((self.asked_seconds + moving) / self.seconds, 4)
+
+
+def joined(results: Sequence[Waited]) -> Waited:
+    """Return the results of several nodes with the same case as one, of their times together."""
+    return Waited(
+        results[0].case,
+        sum(one.seconds for one in results),
+        tuple(chain.from_iterable(one.waits for one in results)),
+        tuple(chain.from_iterable(one.at_best for one in results)),
+        sum(one.asked_seconds for one in results),
+        tuple(chain.from_iterable(one.computed for one in results)),
+    )
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:

@@ -6,11 +6,13 @@ By then the gate is open and their memory is resident, and an otherwise idle GPU
 
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from nvshare.cli.lab.bench.latency_cases import Case
-from nvshare.cli.lab.bench.latency_results import Waited
+from nvshare.cli.lab.bench.latency_results import Waited, joined
 from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, scenario_of
 from nvshare.cli.lab.trial.actor import Actor
 from nvshare.cli.lab.trial.command import command_of
@@ -23,9 +25,20 @@ from nvshare.lab.sim.scenario import Program
 _AHEAD_S = 0.2
 
 
-def run(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
-    """Play a case, and return how long the askers waited after the warm-up."""
+# A program's seed is that of its node and its number; no case has so many programs.
+_SEEDS_OF_A_NODE = 100
+
+
+def run(case: Case, seconds: float | None = None) -> Waited:
+    """Play a case on all its nodes, and return how long the askers waited after the warm-up."""
     length = case.played_seconds if seconds is None else seconds
+    with ThreadPoolExecutor(case.nodes) as pool:
+        seeds = range(0, case.nodes * _SEEDS_OF_A_NODE, _SEEDS_OF_A_NODE)
+        return joined(list(pool.map(partial(_play, case, length), seeds)))
+
+
+def _play(case: Case, length: float, seed: int) -> Waited:
+    """Play a case on one node."""
     speed = case.speed
     scenario = scenario_of(case, WARM_UP_S + length)
     with ExitStack() as stack:

@@ -3,7 +3,7 @@ import pytest
 from nvshare.cli.lab.bench.first_come import Served
 from nvshare.cli.lab.bench.latency import choose, on_simulator
 from nvshare.cli.lab.bench.latency_cases import CASES, GB, Asker, Case, popularity
-from nvshare.cli.lab.bench.latency_results import Waited, percentile
+from nvshare.cli.lab.bench.latency_results import Waited, joined, percentile
 from nvshare.cli.lab.bench.latency_runs import read_bursts
 from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
 from nvshare.cli.lab.bench.latency_simulation import simulate_case
@@ -70,6 +70,16 @@ def test_popularity_is_by_the_law_of_zipf() -> None:
     parts = popularity(6)
     assert sum(parts) == pytest.approx(1.0)
     assert parts[0] == pytest.approx(2 * parts[1]) == pytest.approx(6 * parts[5])
+
+
+def test_nodes_side_by_side_are_one_result_of_their_times_together() -> None:
+    case = Case("x", (Asker(8 * GB, 1.0),), trainers=(12 * GB,))
+    once = Waited(case, 100.0, (1.0, 3.0), (Served(0.5, 0.5, 0.0),) * 2, 2.0, computed=(90.0,))
+    other = Waited(case, 100.0, (2.0,), (Served(1.5, 0.5, 0.5),), 1.0, computed=(80.0,))
+    line = joined([once, other]).line()
+    assert (line["bursts"], line["seconds"]) == (3, 200.0)
+    assert (line["wait_p50_s"], line["bound_p99_s"]) == (2.0, 1.5)
+    assert (line["others_loss"], line["loss_floor"]) == (0.15, 0.025)
 
 
 @pytest.mark.parametrize(("percent", "value"), [(50, 2.0), (99, 4.0), (1, 1.0), (75, 3.0)])
