@@ -54,6 +54,13 @@ _MISSING = {
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For the part of the timed tests, do not import the many files that have none."""
+    if config.getoption("part") != "timed" or collection_path.suffix != ".py":
+        return None
+    return None if "mark.timed" in collection_path.read_text(encoding="utf-8") else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests that cannot run here, and those of the other part.
 

@@ -229,7 +229,7 @@ def test_a_daemon_that_goes_away_is_told_of_and_comes_back(
     browser.find("tr.program")
     os.kill(sharing.daemon().status().pid, signal.SIGTERM)
     browser.until(lambda: "no daemon is running" in browser.text("#banner"))
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     browser.until(lambda: not browser.is_seen("#banner") and browser.is_seen("tr.program"))
 
 

@@ -1,9 +1,7 @@
 """Daemons on emulated nodes."""
 
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +18,8 @@ from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.root import node_root
 from nvshare.lab.emulator.transient import transient_node
 from nvshare.launch.place import CONTROL_NAME
+from tests.integration.forked import Forked
+from tests.integration.readiness import Readiness
 
 from .client import Client
 
@@ -35,8 +35,10 @@ class Daemon:
     environ: dict[str, str]
     options: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()
-    process: "subprocess.Popen[bytes] | None" = None
-    notified: socket.socket = field(init=False)
+    # Whether it starts as a fork; otherwise as users start it.
+    is_forked: bool = False
+    process: "subprocess.Popen[bytes] | Forked | None" = None
+    readiness: Readiness = field(init=False)
     clients: list[Client] = field(default_factory=list)
 
     @property
@@ -67,37 +69,27 @@ class Daemon:
 
     def start(self) -> None:
         """Start it, and wait until it says that it is ready."""
-        address = f"{self.folder}.notify"
-        Path(address).unlink(missing_ok=True)
-        self.notified = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.notified.bind(address)
-        command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon"]
-        with Path(f"{self.folder}.log").open("a") as log:
-            self.process = subprocess.Popen(
-                [*command, f"--socket-dir={self.folder}", *self.options],
-                env={**self.environ, "NOTIFY_SOCKET": address},
-                stderr=log,
-            )
+        self.readiness = Readiness(Path(f"{self.folder}.notify"))
+        options = (f"--socket-dir={self.folder}", *self.options)
+        environ = {**self.environ, **self.readiness.environ}
+        if self.is_forked:
+            self.process = Forked(options, environ, self.log_file)
+        else:
+            command = [*self.prefix, sys.executable, "-m", "nvshare", "daemon", *options]
+            with self.log_file.open("a") as log:
+                self.process = subprocess.Popen(command, env=environ, stderr=log)
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
         """Wait until the start, or a reload, is complete."""
-        end = os.pidfd_open(self.pid)
-        try:
-            while True:
-                ready, _, _ = select.select([self.notified.fileno(), end], [], [], SECONDS)
-                assert self.notified.fileno() in ready, f"it does nothing, or has ended: {self.log}"
-                if self.notified.recv(4096).startswith(b"READY=1"):
-                    return
-        finally:
-            os.close(end)
+        self.readiness.wait(self.pid, self.log_file)
 
     def stop(self, number: int = signal.SIGTERM) -> str:
         """End it, and return its log."""
         assert self.process is not None
         self.process.send_signal(number)
         self.process.wait(timeout=SECONDS)
-        self.notified.close()
+        self.readiness.close()
         return self.log
 
     def connect(self) -> Client:
@@ -125,7 +117,8 @@ def start_daemon(tmp_path: Path, node_environment: dict[str, str]) -> Iterator[S
 
     def start(*options: str, prefix: tuple[str, ...] = (), **environ: str) -> Daemon:
         folder = tmp_path / f"d{len(started)}"
-        daemon = Daemon(folder, {**node_environment, **environ}, options, prefix)
+        own = {**node_environment, **environ}
+        daemon = Daemon(folder, own, options, prefix, is_forked=not prefix)
         started.append(daemon)
         daemon.start()
         return daemon
@@ -136,7 +129,7 @@ def start_daemon(tmp_path: Path, node_environment: dict[str, str]) -> Iterator[S
             client.close()
         if daemon.process is not None and daemon.process.poll() is None:
             daemon.stop()
-        daemon.notified.close()
+        daemon.readiness.close()
         assert "traceback" not in daemon.log, daemon.log
 
 

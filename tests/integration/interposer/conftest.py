@@ -24,6 +24,8 @@ from .scripted import Scripted
 from .swapper import Swapper
 
 GUEST = Path(__file__).parent / "guest.py"
+# It needs only the standard library. To import `site` is three quarters of a start.
+GUEST_COMMAND = (sys.executable, "-S", str(GUEST))
 LIBRARY = Path(str(files("nvshare") / "lib" / "libnvshare.so"))
 
 
@@ -133,7 +135,7 @@ def start_guest(environment: dict[str, str]) -> Iterator[StartGuest]:
 
         def start(**variables: str) -> Guest:
             process = subprocess.Popen(
-                [sys.executable, str(GUEST)],
+                GUEST_COMMAND,
                 env={**environment, **variables},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,13 +19,16 @@ from nvshare.errors import NvshareError
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import Account, Report, read_report
-from nvshare.launch.place import control_socket
+from nvshare.launch.place import control_socket, own_folder
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
-from nvshare.launch.start import find_or_start
+from nvshare.launch.private import make_private
+from nvshare.launch.start import LOG
 from nvshare.telemetry.snapshot import NodeStatus
+from tests.integration.forked import Forked
+from tests.integration.readiness import Readiness
 
 from ..building import ROOT
-from ..interposer.conftest import GUEST, Guest
+from ..interposer.conftest import GUEST_COMMAND, Guest
 
 # Seconds for steps that take one or two on a machine with nothing else to do.
 PATIENCE = 20.0
@@ -43,7 +46,8 @@ class Sharing:
         own = node.environment(library_folder(), os.environ)
         # On a busy machine all programs wait long; only test_notices.py wants these notices.
         self._base = {**os.environ, **own, "NVSHARE_WAIT_NOTICE": "0", **settings}
-        self._folder = find_or_start(self._base)
+        self._folder = own_folder(self._base)
+        self.start_daemon()
         self._stack.callback(self._stop_daemon)
 
     def daemon(self) -> Daemon:
@@ -54,9 +58,15 @@ class Sharing:
         """Kill the daemon."""
         kill_and_wait(self.daemon().status().pid)
 
-    def start_daemon_again(self) -> None:
-        """Start a daemon in place of one that has died."""
-        find_or_start(self._base)
+    def start_daemon(self) -> None:
+        """Start a daemon, also in place of one that has died, where `nvshare run` would."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = make_private(self._folder, self._base) / LOG
+        readiness = Readiness(self.node.folder / "notify")
+        options = (f"--socket-dir={self._folder}", "--idle-exit=60")
+        with closing(readiness):
+            process = Forked(options, {**without_preload(self._base), **readiness.environ}, log)
+            readiness.wait(process.pid, log)
 
     @contextmanager
     def daemon_of(self, version: str) -> Iterator[int]:
@@ -107,7 +117,7 @@ class Sharing:
 
     def guest(self, wishes: Wishes | None = None, **variables: str) -> Guest:
         """Start a program that the test controls line by line."""
-        return Guest(self.start(sys.executable, GUEST, wishes=wishes, **variables))
+        return Guest(self.start(*GUEST_COMMAND, wishes=wishes, **variables))
 
     def kill(self, process: "subprocess.Popen[str]") -> None:
         """Kill a program."""

@@ -118,7 +118,7 @@ def test_without_a_daemon_auto_is_managed_and_stays_so(share: Share) -> None:
     sharing.kill_daemon()
     guest = sharing.guest(AUTO)
     assert guest.ask(BEGIN) == 0
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     assert way(only(sharing)) == ("managed", "since before this daemon")
 
 
@@ -129,7 +129,7 @@ def test_a_program_keeps_its_way_when_the_daemon_is_started_anew(share: Share) -
     assert guest.ask(BEGIN) == 0
     assert only(sharing).allocation == "explicit"
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     assert way(only(sharing)) == ("explicit", "since before this daemon")
     assert only(sharing).allocation_next == ""
 

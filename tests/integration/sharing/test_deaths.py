@@ -92,7 +92,7 @@ def ten_programs(sharing: Sharing, hammer: Path) -> "list[subprocess.Popen[str]]
 
 def all_come_back(sharing: Sharing, programs: "list[subprocess.Popen[str]]") -> None:
     """Start a daemon, and wait until all programs are connected and go on."""
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     status = sharing.until_status(lambda s: len(s.clients) == len(programs))
     assert {client.pid for client in status.clients} == {program.pid for program in programs}
     all_go_on(sharing, programs)
@@ -107,7 +107,7 @@ def test_ten_programs_that_take_turns_survive_two_daemons(share: Share, hammer: 
     sharing = share("h100-80g", speed=100, settings=serial(0.02))
     programs = ten_programs(sharing, hammer)
     # The second one dies while they are coming back to it.
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     kill_and_wait(sharing.until_status(lambda s: len(s.clients) > 0).pid)
     all_come_back(sharing, programs)
     one_at_a_time(sharing, programs)

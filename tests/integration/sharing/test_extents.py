@@ -1,6 +1,5 @@
 """Host memory that the daemon creates for explicit memory: its charges, and how long it is kept."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 
 from ..cgroups import cgroup, other_cgroup, set_limit, usage
-from ..interposer.conftest import GUEST, Guest
+from ..interposer.conftest import GUEST_COMMAND, Guest
 from .conftest import Sharing
 
 __all__ = ["cgroup", "other_cgroup"]
@@ -31,7 +30,7 @@ class Program:
     """A guest with memory."""
 
     def __init__(self, sharing: Sharing, *before: str | Path) -> None:
-        command = (*before, sys.executable, GUEST)
+        command = (*before, *GUEST_COMMAND)
         self._sharing = sharing
         self.guest = Guest(sharing.start(*command, wishes=EXPLICIT))
         assert self.guest.ask("gpu.init()") == 0
@@ -101,7 +100,7 @@ def test_programs_hold_their_host_memory_when_the_daemon_dies(share: Share) -> N
     kept = [program.status.kept for program in (one, other)]
     assert min(kept) > SMALL
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     sharing.until_status(lambda status: len(status.clients) == 2)
     take_turns(one, other, times=1)
     # Nothing was made anew, and the new daemon counts the existing memory.
@@ -119,7 +118,7 @@ def test_a_daemon_that_is_killed_in_the_middle_of_turns_harms_nobody(share: Shar
     sharing.until_status(lambda now: [one.allocated >> 30 for one in now.clients] == [11, 11])
     sharing.until_status(lambda status: sum(client.turns for client in status.clients) >= 4)
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     sharing.daemon().change_devices("all", {"turn_seconds": 0.1})
     said = [program.communicate(timeout=60) for program in programs]
     assert [program.returncode for program in programs] == [0, 0], said

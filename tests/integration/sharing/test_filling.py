@@ -167,7 +167,7 @@ def test_turns_are_taken_though_daemons_die_while_somebody_fills(
             crowd.look()
             crowd.look_until_somebody_fills()
             sharing.kill_daemon()
-            sharing.start_daemon_again()
+            sharing.start_daemon()
             sharing.daemon().change_devices("all", settings(count))
         crowd.end()
         crowd.all_were_right()

@@ -50,7 +50,7 @@ def test_every_byte_is_right_whatever_programs_do(
         if chance.random() < 0.01:
             sharing.kill_daemon()
             time.sleep(chance.random())
-            sharing.start_daemon_again()
+            sharing.start_daemon()
             sharing.daemon().change_devices("all", SETTINGS)
         turn = chance.choice([0.002, 0.01, 0.05])
         sharing.daemon().change_devices("all", {"turn_seconds": turn})

@@ -88,7 +88,7 @@ def test_the_daemon_knows_the_pages_of_programs_whose_cold_part_changes(
     other.check(UNCLAIMED[way])
     # A new daemon learns it from the programs.
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     sharing.until_status(lambda status: len(status.clients) == 2)
     mixed.check(UNCLAIMED[way])
     other.check(UNCLAIMED[way])

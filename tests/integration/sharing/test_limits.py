@@ -129,7 +129,7 @@ def test_limits_and_sums_outlive_the_daemon(sharing: Sharing) -> None:
     assert two.ask("gpu.alloc(101 << 20)")[0] == OUT_OF_MEMORY
     assert two.ask("gpu.alloc(90 << 20)")[0] == 0
     assert one.ask("gpu.info()") == [10 * MIB, 800 * MIB]
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     status = sharing.until_status(lambda status: len(status.clients) == 2)
     assert {client.limits.memory_limit for client in status.clients} == {800 * MIB}
     assert one.ask("gpu.info()") == two.ask("gpu.info()") == [10 * MIB, 800 * MIB]

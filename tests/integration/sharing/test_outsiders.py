@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 
 from nvshare.cli.status_table import notes
@@ -10,7 +9,7 @@ from nvshare.daemon.outsiders import UNKNOWN
 from nvshare.lab.emulator.fault import steal_memory
 from nvshare.lab.emulator.libraries import library_folder
 
-from ..interposer.conftest import GUEST, Guest
+from ..interposer.conftest import GUEST, GUEST_COMMAND, Guest
 from .conftest import Sharing
 
 GIB = 1 << 30
@@ -20,7 +19,7 @@ def bare(sharing: Sharing) -> Guest:
     """Start a program on the node without nvshare."""
     environ = {**os.environ, **sharing.node.environment(library_folder(), os.environ)}
     process = subprocess.Popen(
-        [sys.executable, GUEST],
+        GUEST_COMMAND,
         env=environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -90,7 +90,7 @@ def test_a_newcomer_waits_for_the_page_that_others_bring_back(sharing: Sharing) 
     assert one.ask("gpu.alloc(1000 << 20)")[0] == 0
     sharing.kill_daemon()
     os.kill(one.process.pid, signal.SIGSTOP)
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     with group.client() as newcomer:
         group.join(newcomer)
         # Nothing comes, not even QUOTA: the use of the other member would not count.

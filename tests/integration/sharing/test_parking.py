@@ -230,7 +230,7 @@ def test_a_parked_program_runs_on_without_the_daemon_and_with_the_next(share: Sh
     guest.put("gpu.launch()")
     sharing.kill_daemon()
     assert guest.answer() == 0
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     status = sharing.until_status(lambda status: len(status.clients) == 1)
     assert client(status, guest.process.pid).parked is None
     assert is_whole(guest, pointer, 32 * MIB)

@@ -37,7 +37,7 @@ def test_reasons(share: Callable[..., Sharing]) -> None:
     sharing.until_status(lambda status: pinned(status) == expected)
     # The next daemon is told, too.
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     sharing.until_status(lambda status: pinned(status) == expected)
     # With a second GPU everything stays.
     assert guest.ask("gpu.init(1) or gpu.launch()") == 0

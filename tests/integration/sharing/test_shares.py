@@ -182,7 +182,7 @@ def test_a_share_outlives_the_daemon(share: Share) -> None:
     pid = sharing.daemon().status().pid
     os.kill(pid, signal.SIGKILL)
     keep_to_their_shares(sharing, program, seconds=0.5)
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     assert status_of(sharing, program).limits.compute_percent == 30
     keep_to_their_shares(sharing, program, seconds=0.5)
 

@@ -42,7 +42,7 @@ def test_an_earlier_library_is_managed_beside_one_of_today_and_across_an_upgrade
     assert limited == {12 * GIB, None}
     # The daemon is replaced while they run: both are taken back, with all that they have.
     sharing.kill_daemon()
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     shares(turns=2)
 
 
@@ -68,5 +68,5 @@ def test_programs_are_managed_by_a_daemon_of_another_version_and_by_ours_after_i
     with sharing.daemon_of(version) as pid:
         shares()
         assert sharing.daemon().status().pid == pid
-    sharing.start_daemon_again()
+    sharing.start_daemon()
     shares()
