@@ -105,11 +105,12 @@ clean: ## Remove everything that make created
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The tools: installed once, and again when pyproject.toml changes.
+# The tools: installed once, and again when pyproject.toml changes. Most of their modules are never imported, so they are
+# compiled when they are.
 $(VENV)/tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --group dev
 	touch $@
 
 $(VENV)/docs: $(VENV)/installed
