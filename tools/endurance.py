@@ -11,6 +11,7 @@ on the machine changes the times: run nothing else on it.
 import argparse
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -36,9 +37,12 @@ MOST_HANDOVER = 0.005
 REPORTS_PER_SECOND = 4
 # How many clients of a crowd share one process here.
 PER_PROCESS = 50
-# After this many short-lived clients, all records of bounded size are full: mostly the journal, of
-# two pages of 4,096 events each, of which such a client makes six.
-WARM = 2500
+# After this many short-lived clients, the daemon has what it needs for good: the journal of two
+# pages of 4,096 events, of which such a client makes six, has been replaced a few times, and with
+# it the blocks of memory that Python keeps.
+WARM = 5000
+# So many are there at once at the beginning. Later it happens by chance, when the machine is late.
+AT_ONCE = 64
 # More clients per minute would need more of the daemon's time than one user may take.
 MANY_PER_MINUTE = 1000
 
@@ -122,6 +126,7 @@ def run_short(minutes: float, per_minute: int) -> bool:
     settings = "[peers]\ntenant_percent = 100\n" if per_minute > MANY_PER_MINUTE else ""
     with running_daemon(settings) as daemon:
         gpus = daemon.gpus
+        end_crowd(start_crowd(daemon.folder, gpus[0], AT_ONCE, reports=False))
         begin, failed, count = time.monotonic(), 0, 0
         kept = kilobytes(daemon), descriptors(daemon)
         alive: set[int] = set()
@@ -200,6 +205,13 @@ def start_crowd(folder: Path, gpu: str, count: int, *, reports: bool) -> list[in
     return pids
 
 
+def end_crowd(pids: list[int]) -> None:
+    """Kill the processes of a crowd."""
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
 def hand_over(daemon: Daemon, gpu: str, seconds: float) -> list[float]:
     """Have two clients hand a turn over; return how long each hand-over took."""
     pair = [Client(daemon.folder) for _ in range(2)]
@@ -235,9 +247,7 @@ def run_crowd(count: int, seconds: float) -> bool:
             used = (cpu(daemon) - before) / (time.monotonic() - begin)
             taken = hand_over(daemon, own_gpu, seconds)
             late = taken[len(taken) * 99 // 100]
-            for pid in crowd:
-                os.kill(pid, 9)
-                os.waitpid(pid, 0)
+            end_crowd(crowd)
             alone = hand_over(daemon, own_gpu, seconds / 2)
             usual = alone[len(alone) * 99 // 100]
             print(
