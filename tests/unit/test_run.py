@@ -53,6 +53,12 @@ def test_after_the_others_where_it_may_not_go_ahead() -> None:
     assert done.stdout.splitlines() == ["1", f"timed {os.SCHED_OTHER}", "(0, 0)"]
 
 
+def test_what_comes_first_is_not_heard_of(capfd: pytest.CaptureFixture[str]) -> None:
+    first = python("print('first'); raise SystemExit(1)")
+    assert run(python("print('then')"), python("pass"), first=first) == (0, 0)
+    assert capfd.readouterr().out == "then\n"
+
+
 @pytest.mark.parametrize("codes", [(1, 0), (0, 1), (3, 2)])
 def test_whichever_fails(codes: tuple[int, int]) -> None:
     assert run(*(python(f"raise SystemExit({code})") for code in codes)) == codes

@@ -42,6 +42,8 @@ def add(sharing: Sharing, memory: str, iterations: int) -> "subprocess.Popen[str
     return sharing.start(*workload_command("pytorch-add", *options), wishes=EXPLICIT)
 
 
+# Where every step of a move waits for a processor, turns of 0.2 s are over when memory is there.
+@pytest.mark.timed
 @pytest.mark.parametrize("memory", ["plain", "handles"])
 def test_two_of_12_gb_alternate_on_one_t4(share: Share, memory: str) -> None:
     sharing = share("t4", speed=20, data="off")
