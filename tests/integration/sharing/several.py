@@ -1,6 +1,7 @@
 """A machine with one T4 that several users can reach."""
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 NVSHARE = (sys.executable, "-m", "nvshare")
 # Prints the time before and after: the start of Python is no part of it.
 TIMED = ("sh", "-c", 'date +%s.%N; "$@"; date +%s.%N', "sh")
+_PATIENCE = 20.0
 
 
 class Machine:
@@ -67,10 +69,12 @@ class Machine:
         return private_folder(self.node.folder / "daemon", {}) / LOCK
 
     def end_daemon(self) -> None:
+        """End the daemon, if there is one, and wait until it has left its folders."""
         lock = self.lock
         if lock.exists():
             pid = os.pidfd_open(int(lock.read_text()))
             signal.pidfd_send_signal(pid, signal.SIGTERM)
+            assert select.select([pid], [], [], _PATIENCE)[0]
             os.close(pid)
 
 
