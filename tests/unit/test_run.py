@@ -55,7 +55,7 @@ def test_after_the_others_where_it_may_not_go_ahead() -> None:
 
 def test_what_comes_first_is_not_heard_of(capfd: pytest.CaptureFixture[str]) -> None:
     first = python("print('first'); raise SystemExit(1)")
-    assert run(python("print('then')"), python("pass"), first=first) == (0, 0)
+    assert run(python("print('then')"), python("pass"), first=[first, first]) == (0, 0)
     assert capfd.readouterr().out == "then\n"
 
 

@@ -5,8 +5,13 @@ time, instead of all of them at the end. A client that computes in bursts, or ha
 still comes in between (claims.py).
 """
 
-from nvshare.core.client import Client
+from typing import TYPE_CHECKING
+
 from nvshare.core.policies import Policy, policy
+
+if TYPE_CHECKING:
+    # Settings know the names of the policies, and `nvshare run` must not wait for the whole core.
+    from nvshare.core.client import Client
 
 
 @policy("batch")
@@ -15,6 +20,6 @@ class Batch(Policy):
 
     runs_to_end = True
 
-    def rank(self, client: Client) -> float:
+    def rank(self, client: "Client") -> float:
         """Return when it was last served, or joined."""
         return client.served_at

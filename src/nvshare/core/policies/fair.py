@@ -1,7 +1,12 @@
 """The default: the client that has gone longest without a turn is next."""
 
-from nvshare.core.client import Client
+from typing import TYPE_CHECKING
+
 from nvshare.core.policies import Policy, policy
+
+if TYPE_CHECKING:
+    # Settings know the names of the policies, and `nvshare run` must not wait for the whole core.
+    from nvshare.core.client import Client
 
 
 @policy("fair")
@@ -12,6 +17,6 @@ class Fair(Policy):
     no client can pass the same waiting client twice.
     """
 
-    def rank(self, client: Client) -> float:
+    def rank(self, client: "Client") -> float:
         """Return when it was last served."""
         return client.served_at
