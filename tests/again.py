@@ -1,6 +1,6 @@
 """A second chance, alone, for tests that failed beside others.
 
-With eight tests at a time on two cores, some are late now and then. A failed test runs once more by
+With six tests at a time on two cores, some are late now and then. A failed test runs once more by
 itself. If it fails again, it has failed. If it passes, it is named as flaky at the end, so that it
 gets attention. Many failures are no accident, and get no second chance.
 """

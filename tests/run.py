@@ -34,10 +34,10 @@ ORDER = (
     "tests/replay",
     "tests/unit",
 )
-# Of eight tests that run at the same time, some always wait.
-EIGHT = ("-n", "8", "--dist", "loadfile", "--no-loadscope-reorder")
-TOGETHER = (*PYTEST, "--part=together", *EIGHT, *ORDER)
-# To import all tests compiles them. In a fresh clone each of the eight would do that otherwise.
+# Of six tests that run at the same time, some always wait.
+SIX = ("-n", "6", "--dist", "loadfile", "--no-loadscope-reorder")
+TOGETHER = (*PYTEST, "--part=together", *SIX, *ORDER)
+# To import all tests compiles them. In a fresh clone each of the six would do that otherwise.
 COLLECT = (*PYTEST, "--collect-only", "--quiet")
 COMPILE = ((*COLLECT, "tests/unit"), (*COLLECT, "tests", "--ignore=tests/unit"))
 

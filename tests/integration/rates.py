@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.report import Report, read_report
 from nvshare.lab.emulator.workload import Run
+from tests.integration.pauses import pauses
 
 WINDOW_NS = 60_000_000_000
 
@@ -42,7 +43,8 @@ def done(report: Report, pid: int) -> int:
 
 def wait_until(node: Node, is_so: Callable[[Report], bool]) -> Report:
     deadline = time.monotonic() + 60
+    pause = pauses()
     while not is_so(report := read_report(node.folder)):
         assert time.monotonic() < deadline, report
-        time.sleep(0.01)
+        time.sleep(next(pause))
     return report

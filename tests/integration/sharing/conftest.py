@@ -25,6 +25,7 @@ from nvshare.launch.private import make_private
 from nvshare.launch.start import LOG
 from nvshare.telemetry.snapshot import NodeStatus
 from tests.integration.forked import Forked
+from tests.integration.pauses import pauses
 from tests.integration.readiness import Readiness
 
 from ..building import ROOT
@@ -144,11 +145,12 @@ class Sharing:
         self, look: Callable[[], Seen], is_so: Callable[[Seen], bool], seconds: float
     ) -> Seen:
         deadline = time.monotonic() + seconds
+        pause = pauses()
         while not is_so(seen := look()):
             for process in self._running:
                 assert not process.poll(), process.communicate()
             assert time.monotonic() < deadline, seen
-            time.sleep(0.01)
+            time.sleep(next(pause))
         return seen
 
     def _stop_daemon(self) -> None:

@@ -33,6 +33,7 @@ def stopped(sharing: Sharing) -> Iterator[int]:
         os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.timed
 def test_who_waits_goes_on_and_comes_back(sharing: Sharing) -> None:
     holder, waiter = sharing.guest(), sharing.guest()
     assert holder.ask("gpu.init() or gpu.launch(10)") == 0
@@ -56,6 +57,7 @@ def test_who_waits_goes_on_and_comes_back(sharing: Sharing) -> None:
     sharing.until_status(lambda now: sum(one.state == "running" for one in now.clients) <= 1)
 
 
+@pytest.mark.timed
 def test_who_waits_for_a_daemon_that_answers_waits(share: Callable[..., Sharing]) -> None:
     # Longer than a daemon may get no processor for, beside other tests.
     silence = 3 * SILENCE
