@@ -51,6 +51,21 @@ _MISSING = {
     **{shell: None if shutil.which(shell) else f"there is no {shell}" for shell in ("zsh", "fish")},
     "systemd": None if shutil.which("systemd-analyze") else "there is no systemd-analyze",
 }
+# Each of these takes a minute or more. They come first, so that none runs on when all others are
+# done.
+_LONG = tuple(
+    f"tests/{path}.py"
+    for path in (
+        "unit/lab/sim/test_engine",
+        "unit/lab/emulator/model/test_kill",
+        "unit/interposer/test_plain_c",
+        "property/test_core",
+        "integration/sharing/test_explicit",
+        "integration/sharing/test_undrained",
+        "integration/sharing/test_why",
+        "integration/sharing/test_fuzz",
+    )
+)
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
@@ -73,6 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if part := config.getoption("part"):
         timed = part == "timed"
         items[:] = [item for item in items if bool(item.get_closest_marker("timed")) == timed]
+        items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
 def _obstacle(item: pytest.Item) -> str | None:

@@ -23,20 +23,11 @@ PYTEST = (sys.executable, "-m", "pytest")
 TIMED = (*PYTEST, "--part=timed")
 # The failed tests of each part are recorded here.
 NOTES = Path(".pytest_cache")
-# Files that take long come first, so that no single one of them runs on at the end.
-ORDER = (
-    "tests/unit/lab/sim/test_engine.py",
-    "tests/unit/lab/emulator/model/test_kill.py",
-    "tests/integration",
-    "tests/unit/lab/sim",
-    "tests/property",
-    "tests/modelcheck",
-    "tests/replay",
-    "tests/unit",
-)
+# Folders with long tests come first.
+FOLDERS = ("tests/integration", "tests/property", "tests/modelcheck", "tests/replay", "tests/unit")
 # Of six tests that run at the same time, some always wait.
 SIX = ("-n", "6", "--dist", "loadfile", "--no-loadscope-reorder")
-TOGETHER = (*PYTEST, "--part=together", *SIX, *ORDER)
+TOGETHER = (*PYTEST, "--part=together", *SIX, *FOLDERS)
 # To import all tests compiles them. In a fresh clone each of the six would do that otherwise.
 COLLECT = (*PYTEST, "--collect-only", "--quiet")
 COMPILE = ((*COLLECT, "tests/unit"), (*COLLECT, "tests", "--ignore=tests/unit"))
