@@ -1,5 +1,6 @@
 """Options of the test suite as a whole, and what its processes share."""
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -94,6 +95,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _obstacle(item: pytest.Item) -> str | None:
     needs = [marker.args[0] for marker in item.iter_markers("needs")]
     return next((why for need in needs if (why := _MISSING[need])), None)
+
+
+def pytest_sessionstart() -> None:
+    """Thousands of tests are made, and none goes: no garbage is looked for among them."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on garbage is looked for, but not among the tests: that would take seconds each."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
