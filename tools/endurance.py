@@ -37,10 +37,9 @@ MOST_HANDOVER = 0.005
 REPORTS_PER_SECOND = 4
 # How many clients of a crowd share one process here.
 PER_PROCESS = 50
-# After this many short-lived clients, the daemon has what it needs for good: the journal of two
-# pages of 4,096 events, of which such a client makes six, has been replaced a few times, and with
-# it the blocks of memory that Python keeps.
-WARM = 5000
+# After this many short-lived clients, all records of bounded size are full: mostly the journal, of
+# two pages of 4,096 events each, of which such a client makes six.
+WARM = 2500
 # So many are there at once at the beginning. Later it happens by chance, when the machine is late.
 AT_ONCE = 64
 # More clients per minute would need more of the daemon's time than one user may take.
