@@ -127,8 +127,8 @@ $(VENV)/release: $(VENV)/tools
 
 # The names of all source files. It changes when a file is added or removed, and then the editable install is made again.
 $(VENV)/sources: FORCE $(VENV)/tools
-	@find src native lab cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@new=$@.$$$$; find src native lab cmake -type f -not -name '*.pyc' | LC_ALL=C sort >$$new; \
+	cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # The build folder persists, so this compiles only what changed. Python files need no new install when edited.
 NATIVE := CMakeLists.txt $(shell find native lab cmake -type f 2>/dev/null)
