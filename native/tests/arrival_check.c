@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "least.h"
 #include "memory/recency.h"
 #include "moves/residency.h"
 
@@ -18,10 +19,6 @@
 
 static struct account account = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = UINT64_MAX};
 static struct ledger ledger = LEDGER_INITIALIZER;
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
 
 static uint64_t key_of(int index) {
     return UINT64_C(0x7f0000000000) + (uint64_t)index * 64 * BLOCK;

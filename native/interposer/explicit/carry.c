@@ -18,6 +18,7 @@
 #include "backing.h"
 #include "convoy.h"
 #include "explicit.h"
+#include "least.h"
 #include "log.h"
 #include "own_host.h"
 #include "pooled.h"
@@ -57,10 +58,6 @@ static void lock(struct carrier *carrier) {
 
 static void unlock(struct carrier *carrier) {
     pthread_mutex_unlock(&carrier->regions->lock);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 typedef int list_chunks(struct regions *regions, struct chunk_list *list);

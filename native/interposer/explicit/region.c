@@ -3,16 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "least.h"
 #include "memory/coldness.h"
 
 void regions_init(struct regions *regions, struct account *account) {
     *regions = (struct regions){.account = account};
     pthread_mutex_init(&regions->lock, NULL);
     pthread_cond_init(&regions->landed, NULL);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 struct region *region_create(uint64_t bytes, uint64_t chunk_bytes) {

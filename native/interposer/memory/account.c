@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "least.h"
+
 enum { WORD_MS = 20 };
 
 static uint64_t get(const _Atomic uint64_t *value) {
@@ -94,10 +96,6 @@ void account_join(struct account *account, const struct own_slot *own) {
     own_slot_tell(&account->own_slot, get(&account->used));
     pthread_mutex_unlock(&account->lock);
     own_slot_leave(&before);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 static uint64_t left_of(uint64_t limit, uint64_t used) {

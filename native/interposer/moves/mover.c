@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "least.h"
 #include "lookup/driver.h"
 #include "memory/allocations.h"
 #include "process/devices.h"
@@ -21,10 +22,6 @@ void mover_init(struct mover *mover, struct device *device) {
     *mover = (struct mover){.device = device, .is_quiet = true};
     pthread_mutex_init(&mover->lock, NULL);
     pthread_cond_init(&mover->changed, NULL);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 /* With the lock held, as everything below that is static. */

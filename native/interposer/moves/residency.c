@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "least.h"
 #include "memory/coldness.h"
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
 
 /* With the ledger's lock held, as everything below that is static and looks at entries. */
 static bool can_leave(const struct ledger_entry *entry) {

@@ -1,15 +1,13 @@
 #include "ring.h"
 
+#include "least.h"
+
 static uint64_t block_begin(uint64_t address) {
     return address - address % RING_BLOCK;
 }
 
 static uint64_t block_end(uint64_t address) {
     return block_begin(address + RING_BLOCK - 1);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 static uint64_t most_of(uint64_t a, uint64_t b) {

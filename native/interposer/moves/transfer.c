@@ -16,6 +16,7 @@
 #include "transfer.h"
 
 #include "lane.h"
+#include "least.h"
 #include "memory/allocations.h"
 #include "process/clock.h"
 #include "process/devices.h"
@@ -36,10 +37,6 @@ struct transfer {
 
 static bool goes_on(const struct transfer *transfer) {
     return mover_goes_on(transfer->mover, transfer->job);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 typedef bool take_piece(struct ledger *, struct residency_list *, uint64_t,
