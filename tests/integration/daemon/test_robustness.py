@@ -127,13 +127,14 @@ def test_out_of_descriptors_is_a_pause(start_daemon: StartDaemon) -> None:
     # More connections than it can accept; the rest waits in the kernel.
     crowd = [daemon.connect() for _ in range(100)]
     crowd[0].join(gpu, needs_page=False)
+    while "no program can be let in for now" not in daemon.log:
+        time.sleep(0.05)
     for client in crowd[1:60]:
         client.close()
     while not is_let_in(daemon, gpu):
         time.sleep(0.05)
     for client in crowd[60:]:
         client.close()
-    assert "no program can be let in for now" in daemon.stop()
 
 
 def test_without_descriptors_orders_are_still_taken(daemon: Daemon) -> None:
