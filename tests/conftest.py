@@ -57,6 +57,8 @@ _MISSING = {
 _LONG = tuple(
     f"tests/{path}.py"
     for path in (
+        "integration/chaos/test_campaign",
+        "integration/clients/test_side_by_side",
         "unit/lab/sim/test_engine",
         "unit/lab/emulator/model/test_kill",
         "unit/interposer/test_plain_c",

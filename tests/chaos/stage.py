@@ -31,7 +31,7 @@ from .supervisor import Supervisor
 # Short times, so that every program has many turns between two faults.
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
-CONFIG: dict[str, Any] = {
+_CONFIG: dict[str, Any] = {
     "reconnect_seconds": 0.5,
     "host_memory": "4Gi",
     "gpu": {
@@ -41,8 +41,9 @@ CONFIG: dict[str, Any] = {
         "reserve": "128Mi",
     },
 }
-# Fewer programs, which must not all fit either.
-_SMALL_CONFIG = {**CONFIG, "gpu": {**CONFIG["gpu"], "reserve": "288Mi"}}
+# Fewer programs, which must not all fit either. Memory moves less often, since that takes most of
+# the processor's time.
+_SMALL_CONFIG = {**_CONFIG, "gpu": {**_CONFIG["gpu"], "reserve": "288Mi", "turn_seconds": 1.0}}
 SHM = Path("/dev/shm")
 # Set by run.py where it has mounts of its own.
 HAS_MOUNTS = "TEST_CHAOS_MOUNTS"
@@ -55,6 +56,8 @@ class Stage:
     folder: Path
     kept: Path
     private: Path
+    # The daemon's configuration.
+    config: Mapping[str, Any]
     node: Node
     supervisor: Supervisor
     programs: tuple[Program, ...]
@@ -101,9 +104,9 @@ def staged(
         for program in sorted({role.program for role in roles} & {"keeper", "fuzzer"}):
             build_hammer(built, library_folder(), name=program)
         with _mounts(folder), transient_node(folder / "nodes", Settings(), [_gpu()] * 2) as node:
-            config = folder / "config.toml"
-            config.write_text(_toml(_SMALL_CONFIG if is_small else CONFIG), encoding="utf-8")
-            yield from _with_daemon(roles, folder, kept, built, node, journal)
+            config = _SMALL_CONFIG if is_small else _CONFIG
+            (folder / "config.toml").write_text(_toml(config), encoding="utf-8")
+            yield from _with_daemon(roles, folder, kept, config, node, journal)
 
 
 @contextmanager
@@ -128,9 +131,14 @@ def has_mounts() -> bool:
 
 
 def _with_daemon(
-    roles: tuple[Role, ...], folder: Path, kept: Path, built: Path, node: Node, journal: Journal
+    roles: tuple[Role, ...],
+    folder: Path,
+    kept: Path,
+    config: Mapping[str, Any],
+    node: Node,
+    journal: Journal,
 ) -> Iterator[Stage]:
-    sockets, private = folder / "sockets", folder / "private"
+    sockets, private, built = folder / "sockets", folder / "private", folder / "built"
     (folder / "tmp").mkdir()
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("NVSHARE_")}
     base = {
@@ -150,7 +158,7 @@ def _with_daemon(
         Program(role, built, sockets, base, earlier, excuses, journal) for role in roles
     )
     try:
-        yield Stage(folder, kept, private, node, supervisor, programs, excuses, journal)
+        yield Stage(folder, kept, private, config, node, supervisor, programs, excuses, journal)
     finally:
         for program in programs:
             program.close()

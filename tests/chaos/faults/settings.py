@@ -5,13 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from nvshare.errors import BadInputError, NvshareError
+from nvshare.settings import DeviceSettings
 
 from ..excuses import EVERY_GPU, MEMORY
 from ..plan import Fault
 from ..programs import Program
-from ..stage import CONFIG, Stage
+from ..stage import Stage
 
 _PATIENCE = 60.0
+_DEFAULTS = DeviceSettings().model_dump()
 
 
 def change_setting(stage: Stage, fault: Fault) -> None:
@@ -19,7 +21,7 @@ def change_setting(stage: Stage, fault: Fault) -> None:
     name, value = fault.value.split("=")
     gpu = fault.target % 2
     change = stage.supervisor.control.change_devices
-    before = CONFIG["gpu"].get(name, _DEFAULTS.get(name))
+    before = {**_DEFAULTS, **stage.config["gpu"]}[name]
     with stage.excuses.holding(gpu, and_then=0.0):
         if _tell(lambda: change(str(gpu), {name: value})):
             time.sleep(fault.seconds)
@@ -32,7 +34,7 @@ def little_host_memory(stage: Stage, fault: Fault) -> None:
     with stage.excuses.holding(MEMORY, EVERY_GPU, and_then=3.0):
         if _tell(lambda: change({"host_memory": fault.value})):
             time.sleep(fault.seconds)
-        _insist(stage, lambda: change({"host_memory": CONFIG["host_memory"]}))
+        _insist(stage, lambda: change({"host_memory": stage.config["host_memory"]}))
 
 
 def limit_memory(stage: Stage, fault: Fault) -> None:
@@ -114,15 +116,3 @@ def _insist(
             stage.journal.fail("the daemon did not accept the change that restores a setting")
             return
         time.sleep(0.2)
-
-
-_DEFAULTS: dict[str, Any] = {
-    "mode": "auto",
-    "policy": "fair",
-    "gangs": True,
-    "make_room": "auto",
-    "swap_excess": False,
-    "slice_seconds": 1,
-    "inflight": 0.02,
-    "idle_park": 0,
-}

@@ -1,6 +1,6 @@
 """A small fault campaign, beside all other tests. `make chaos` is the real one.
 
-For a longer one set NVSHARE_CHAOS_MINUTES=2, and NVSHARE_CHAOS_SEED to another seed.
+For a longer one set NVSHARE_CHAOS_MINUTES=10, and NVSHARE_CHAOS_SEED to another seed.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-MINUTES = float(os.environ.get("NVSHARE_CHAOS_MINUTES", "0.4"))
+MINUTES = float(os.environ.get("NVSHARE_CHAOS_MINUTES", "2"))
 SEED = os.environ.get("NVSHARE_CHAOS_SEED", "1")
 
 
