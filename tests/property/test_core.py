@@ -50,6 +50,7 @@ BASE = Settings(
     initial_bandwidth=8.0,
 )
 
+policies = st.sampled_from(["fair", "fifo", "batch"])
 memories = st.builds(
     Memory, allocated=st.integers(0, 20), pinned=st.integers(0, 3), swapped=st.just(0)
 )
@@ -70,6 +71,7 @@ class Sharing(RuleBasedStateMachine):
 
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
+        policy=policies,
         turn=lengths,
         host_limit=st.sampled_from([0, 20, 1000]),
         cgroup_limit=st.sampled_from([0, 5, 12]),
@@ -79,6 +81,7 @@ class Sharing(RuleBasedStateMachine):
     def begin(
         self,
         mode: Mode,
+        policy: str,
         turn: float | None,
         host_limit: int,
         cgroup_limit: int,
@@ -86,7 +89,9 @@ class Sharing(RuleBasedStateMachine):
         budget: float,
     ) -> None:
         chosen = replace(
-            BASE, mode=mode, turn_seconds=turn, idle_park=idle_park, move_budget=budget
+            replace(BASE, mode=mode, policy=policy, turn_seconds=turn),
+            idle_park=idle_park,
+            move_budget=budget,
         )
         self.world = World(USABLE, chosen, host_limit)
         self.world.cgroups = {"small": (cgroup_limit, []), "large": (cgroup_limit + 10, [])}
@@ -220,7 +225,7 @@ class Sharing(RuleBasedStateMachine):
     @rule(
         mode=st.sampled_from(Mode),
         turn=lengths,
-        policy=st.sampled_from(["fair", "fifo", "batch"]),
+        policy=policies,
         room=st.sampled_from(RoomSetting),
         idle_park=idle_parks,
         budget=budgets,

@@ -22,7 +22,7 @@ from nvshare.core.settings import Limits, Mode
 
 from .collective import Collective
 from .program import Program
-from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, budgets, lengths, limits
+from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, budgets, lengths, limits, policies
 from .world import GPU, World
 
 GPUS = (GPU, "gpu1", "gpu2")
@@ -38,11 +38,12 @@ class Gangs(Sharing):
 
     @initialize(
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
+        policy=policies,
         turn=lengths,
         budget=budgets,
     )
-    def begin(self, mode: Mode, turn: float | None, budget: float) -> None:
-        chosen = replace(BASE, mode=mode, turn_seconds=turn, move_budget=budget)
+    def begin(self, mode: Mode, policy: str, turn: float | None, budget: float) -> None:
+        chosen = replace(BASE, mode=mode, policy=policy, turn_seconds=turn, move_budget=budget)
         self.world = World(USABLE, chosen, AMPLE, GPUS)
         self.world.cgroups = {"small": (AMPLE, []), "large": (AMPLE, [])}
         self.calm_since = self.world.now

@@ -17,9 +17,10 @@ a turn. No client waits while memory comes ahead, so no budget is charged for it
 
 from math import inf
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, in_order
 from nvshare.core.effects import Effect, Fill
 from nvshare.core.events import Moved
+from nvshare.core.making_way import makes_way
 from nvshare.core.memory import Kind
 from nvshare.core.rhythm import expected_at
 from nvshare.core.roster import Roster
@@ -53,7 +54,7 @@ def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
     """Return the client whose turn can be foreseen, if it has memory to bring in."""
     if state.head is not None:
         head = roster.clients[state.head]
-        return head if _may_fill(head) else None
+        return head if _may_fill(head) and not makes_way(roster, head) else None
     if roster.waiting:
         return None
     resting = (one for one in roster.idle.values() if not one.park and _may_fill(one))
@@ -103,7 +104,7 @@ def _stop(roster: Roster) -> list[Effect]:
     """Stop all fills ahead if running clients need the room."""
     if roster.overcommit <= 0 or not roster.fetching:
         return []
-    going = [client for client in roster.fetching.values() if not client.ahead_stops]
+    going = in_order(client for client in roster.fetching.values() if not client.ahead_stops)
     for client in going:
         client.ahead_stops = True
     return [Fill(client.id, 0) for client in going]

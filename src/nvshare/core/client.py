@@ -1,7 +1,9 @@
 """What the core knows about one client: a record. roster.py keeps the sums over these records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 
 from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
@@ -323,3 +325,12 @@ class Client:
     @property
     def _backed(self) -> int:
         return min(self.memory.swappable, max(self.most_out, self.hosted + self.leaving))
+
+
+def in_order(clients: Iterable[Client]) -> list[Client]:
+    """Return clients in the order in which they came to their states.
+
+    A snapshot keeps this order only. So where several clients are given orders, they go by it:
+    otherwise a journal that begins with a snapshot could not be replayed.
+    """
+    return sorted(clients, key=attrgetter("order"))

@@ -1,7 +1,10 @@
 """Ordering memory out of clients that do not run. Other files decide which clients and how much."""
 
+from collections.abc import Iterable
+
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Evict
+from nvshare.core.moves import share_out
 from nvshare.core.roster import Roster
 
 
@@ -16,6 +19,14 @@ def evict(roster: Roster, client: Client, wanted: int) -> list[Effect]:
         return []
     evicted = roster.host.allowance().take(client, wanted)
     return order_out(roster, client, evicted) if evicted > 0 else []
+
+
+def evict_in_turn(roster: Roster, clients: Iterable[Client], wanted: int) -> list[Effect]:
+    """Have ``wanted`` bytes of these leave, beginning with the first of them."""
+    # Memory that comes in ahead may not be there at all (ahead.py).
+    free = (one for one in clients if not one.ahead and not is_leaving(roster, one))
+    shares = share_out(free, wanted, roster.host.allowance())
+    return [order for client, part in shares if part for order in order_out(roster, client, part)]
 
 
 def order_out(roster: Roster, client: Client, evicted: int) -> list[Effect]:

@@ -7,7 +7,7 @@ with the last ones, and order the difference.
 from dataclasses import replace
 from math import inf
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, in_order
 from nvshare.core.debts import next_payment
 from nvshare.core.effects import (
     CancelHandover,
@@ -18,10 +18,10 @@ from nvshare.core.effects import (
     Trim,
 )
 from nvshare.core.events import Timer, TimerKind
-from nvshare.core.evicting import evict, is_leaving, order_out
+from nvshare.core.evicting import evict, evict_in_turn
 from nvshare.core.hope import is_held_back, next_calm
 from nvshare.core.lease import State
-from nvshare.core.moves import fill_order, missing_bytes, share_out
+from nvshare.core.moves import fill_order, missing_bytes
 from nvshare.core.parking import next_look
 from nvshare.core.priority import next_promotion
 from nvshare.core.revoking import next_step, still_waited_for
@@ -42,19 +42,13 @@ def make_room(roster: Roster) -> list[Effect]:
     excess = roster.overcommit - sum(client.ahead for client in roster.fetching.values())
     if not roster.regime.takes_turns or excess <= 0 or roster.closed_bytes == 0:
         return []
-    effects: list[Effect] = []
-    closed = (c for c in roster.closed.values() if not c.ahead and not is_leaving(roster, c))
-    for client, evicted in share_out(sorted(closed, key=_use), excess, roster.host.allowance()):
-        if evicted:
-            effects += order_out(roster, client, evicted)
-    return effects
+    return evict_in_turn(roster, sorted(roster.closed.values(), key=_use), excess)
 
 
 def move_over_limit_out(roster: Roster) -> list[Effect]:
     """Have clients move out their memory beyond their limits."""
     effects: list[Effect] = []
-    # In an order that a snapshot keeps, so that a replayed journal gives the same.
-    for client in sorted(roster.over.values(), key=lambda client: client.order):
+    for client in in_order(roster.over.values()):
         if client.state is State.RUNNING:
             effects += _trim(roster, client)
         elif client.id in roster.closed:

@@ -15,9 +15,8 @@ Without ``idle_park`` none of this concerns clients that are not parked.
 """
 
 from math import inf
-from operator import attrgetter
 
-from nvshare.core.client import Client, Park
+from nvshare.core.client import Client, Park, in_order
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.evicting import evict
 from nvshare.core.lease import State
@@ -31,8 +30,6 @@ _ASKED_PART = 0.75
 _LONGEST_ASKED = 3600.0
 # Clocks differ a little. A client that gives way much sooner follows an order that was taken back.
 _ENOUGH = 0.9
-# An order that a snapshot keeps, so that a replayed journal gives the same.
-_order = attrgetter("order")
 # A client that could move nothing is told again after this time.
 RETRY_SECONDS = 1.0
 
@@ -44,7 +41,7 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
         for client in [one for one in idle if now >= _parks_at(state.settings, one)]:
             roster.set_park(client, Park.IDLE, now)
     effects: list[Effect] = []
-    for client in sorted(roster.parked.values(), key=_order):
+    for client in in_order(roster.parked.values()):
         if client.state is State.RUNNING and not client.undrained:
             roster.tell_to_go(client, now)
             if client.hold is not None:
@@ -60,7 +57,7 @@ def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """Ask running clients that seem idle to give their turns up after a long rest."""
     effects: list[Effect] = []
     rest = asked_seconds(state.settings)
-    for client in sorted(roster.resting.values(), key=_order):
+    for client in in_order(roster.resting.values()):
         if now < _asks_at(state.settings, client) or client.rest_seconds != rest:
             roster.set_rest_asked(client, None)
             effects.append(Keep(client.id, client.turn))

@@ -16,6 +16,7 @@ does not apply to it; ``revoke_patience`` does.
 
 from math import inf
 
+from nvshare.core.client import in_order
 from nvshare.core.effects import Answer, Effect, Room
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
@@ -28,14 +29,14 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """
     _be_patient(state, roster, now)
     effects: list[Effect] = []
-    for client in list(roster.cramped.values()):
+    for client in in_order(roster.cramped.values()):
         missing = min(client.missing, roster.missing)
         if missing != client.told_missing:
             effects.append(Room(client.id, client.turn, missing))
         roster.set_missing(client, missing, missing)
     effects += _give_back(state, roster)
     if roster.newcomers and _has_room_for_contexts(roster):
-        for client in list(roster.newcomers.values()):
+        for client in in_order(roster.newcomers.values()):
             effects.append(Answer(client.id, client.awaits_room))
             roster.await_room(client, 0)
     return effects

@@ -51,6 +51,7 @@ from nvshare.core.ending import (
 )
 from nvshare.core.hope import note_calm
 from nvshare.core.lease import State, Step
+from nvshare.core.making_way import leave_to_bursts
 from nvshare.core.moves import (
     choose_way,
     fill_bytes,
@@ -137,7 +138,7 @@ class Scheduler:
             room = make_room(roster)
             if room:
                 lengthen_turn(self._state, roster, now)
-            orders = [*room, *move_over_limit_out(roster)]
+            orders = [*room, *move_over_limit_out(roster), *leave_to_bursts(roster)]
             effects += orders
             head = self._head()
             is_same = (head.id if head else None) == self._state.head
@@ -356,7 +357,8 @@ class Scheduler:
     def _suspend(self, head: Client, now: float) -> list[Effect]:
         """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
-        is_brief = self._roster.policy.runs_to_end and self._state.turn_limit is not None
+        # The limit of a guest, which may run to its end, is 0.
+        is_brief = self._roster.policy.runs_to_end and bool(self._state.turn_limit)
         effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:

@@ -4,7 +4,7 @@ scheduler.py decides when; these functions find the clients, and order it. Clien
 asked together (gangs/soft_revoke.py).
 """
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, in_order
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.moves import choose_way, outgoing_bytes
 from nvshare.core.resting import rest_asked
@@ -64,7 +64,7 @@ def _please(
 
 def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """Take all soft revokes back."""
-    asked = [client for client in roster.soft_revoked.values() if client.gang is None]
+    asked = in_order(client for client in roster.soft_revoked.values() if client.gang is None)
     for client in asked:
         roster.keep(client, now)
         if state.handover and state.handover.from_client == client.id:

@@ -17,7 +17,7 @@ is: a client that needs its place waits.
 
 from math import inf
 
-from nvshare.core.client import Client
+from nvshare.core.client import Client, in_order
 from nvshare.core.effects import CancelHandover, Effect, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
@@ -102,7 +102,7 @@ def try_again(roster: Roster, now: float) -> list[Effect]:
         roster.set_undrained(client, False)
     effects: list[Effect] = []
     due = [one for one in roster.overdue.values() if one.retry_at and now >= one.retry_at]
-    for client in due:
+    for client in in_order(due):
         client.retry_at = 0.0
         if roster.everything_fits:
             # The clients that went on without it have left.

@@ -203,3 +203,11 @@ def test_a_newcomer_outlives_a_snapshot() -> None:
     stage.ask_for_context(3, 2, ticket=7)
     twin = Core(stage.core.snapshot(), check=True)
     assert list(twin._devices["gpu"].roster.newcomers) == [3]
+
+
+def test_newcomers_are_answered_in_an_order_that_a_snapshot_keeps() -> None:
+    stage = full()
+    stage.join(4)
+    stage.ask_for_context(4, 1)
+    stage.ask_for_context(3, 1)
+    assert answers(stage.fire(TimerKind.PATIENCE)) == [Answer(3, 1), Answer(4, 1)]

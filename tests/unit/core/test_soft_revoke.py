@@ -77,3 +77,14 @@ def test_where_all_have_to_go_they_are_asked_alike() -> None:
     stage.join(2, 8)
     effects = stage.busy(3, 16)
     assert {one.idle_seconds for one in effects if isinstance(one, Revoke)} == {0.2}
+
+
+def test_it_is_taken_back_in_an_order_that_a_snapshot_keeps() -> None:
+    stage = Stage()
+    stage.join(1)
+    stage.join(2, 8)
+    # 1 has no weight yet, and is asked later.
+    assert asked(stage.busy(3, 16)) == [2]
+    assert asked(stage.memory(1, 4)) == [1]
+    kept = [effect.client for effect in stage.leave(3) if isinstance(effect, Keep)]
+    assert kept == [1, 2]

@@ -191,3 +191,18 @@ def test_when_a_turn_ends_depends_on_the_one_who_leads_not_on_others_of_its_gang
     assert stage.core._devices["gpu0"].state.head == 20
     assert holds(stage.fire(0, TimerKind.TURN)) == []
     assert sorted(told(stage.fire(1, TimerKind.TURN))) == [90, 91]
+
+
+def test_a_guest_that_is_interrupted_does_not_go_first_afterwards() -> None:
+    stage = Stage(policy="batch")
+    for client in (20, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    stage.gang(10, 11, limits=Limits(priority=Priority.HIGH))
+    stage.release(20)
+    stage.join(30, 12)
+    assert granted(stage.want(30)) == [30]
+    stage.now += 1
+    assert told(stage.release(21)) == [30]
+    guest = stage.client(30)
+    assert (guest.interrupted is not None, guest.is_brief) == (True, False)

@@ -1,0 +1,124 @@
+"""1 computes, 2 waits for its end and has a part of its memory on the device, 3 rests."""
+
+import pytest
+
+from nvshare.core.effects import Effect, Evict, Fill
+from nvshare.core.events import MemoryChanged, ParkChanged, TimerKind
+from nvshare.core.memory import Memory
+from nvshare.core.settings import Limits, Mode, Priority
+
+from .stage import Stage, told
+
+AWAY = Memory(6, 0, 6)
+
+
+def begin(
+    resting: Memory = AWAY,
+    policy: str = "batch",
+    priority: Priority = Priority.NORMAL,
+    resting_priority: Priority = Priority.NORMAL,
+) -> Stage:
+    """Have 12 bytes of 1 and 4 of 2 on the device, which is full then."""
+    stage = Stage(policy=policy, initial_bandwidth=12.0, move_budget=0.0)
+    stage.join(1, 12)
+    stage.join(2, 6, swapped=2, turn=1, limits=Limits(priority=priority))
+    limits = Limits(priority=resting_priority)
+    stage.join(3, resting.allocated, swapped=resting.swapped, turn=1, limits=limits)
+    return stage
+
+
+def evictions(effects: list[Effect]) -> list[Evict]:
+    return [one for one in effects if isinstance(one, Evict)]
+
+
+def test_who_waits_for_an_end_leaves_the_room_to_who_rests() -> None:
+    stage = begin()
+    assert evictions(stage.want(2)) == [Evict(2, 4)]
+
+
+def test_it_leaves_no_more_than_is_of_use() -> None:
+    stage = begin(Memory(1, 0, 1))
+    assert evictions(stage.want(2)) == [Evict(2, 1)]
+
+
+@pytest.mark.parametrize(("policy", "resting"), [("fair", AWAY), ("batch", Memory(1, 0, 0))])
+def test_but_only_if_somebody_has_a_use_for_it(policy: str, resting: Memory) -> None:
+    stage = begin(resting, policy)
+    assert not evictions(stage.want(2))
+
+
+def test_it_does_not_come_back_ahead_of_its_turn() -> None:
+    stage = begin()
+    stage.want(2)
+    effects = stage.moved(2, Memory(6, 0, 6), out_bytes=4, seconds=0.5)
+    assert not [one for one in effects if isinstance(one, Evict | Fill)]
+
+
+def test_who_is_about_to_come_does_not_make_way() -> None:
+    stage = Stage(policy="batch", initial_bandwidth=12.0, move_budget=0.0)
+    stage.join(1, 4)
+    stage.join(5, 8)
+    stage.join(2, 10, swapped=6, turn=1)
+    stage.want(2)
+    assert told(stage.fire(TimerKind.TURN)) == [5]
+    # It fits beside 1, and comes as soon as 5 has gone.
+    assert not evictions(stage.join(3, 12, swapped=12, turn=1))
+
+
+def test_nor_does_who_goes_before_the_running_ones() -> None:
+    stage = begin(priority=Priority.HIGH)
+    assert not evictions(stage.want(2))
+
+
+def test_nor_does_anybody_for_who_comes_after_the_running_ones() -> None:
+    assert not evictions(begin(resting_priority=Priority.LOW).want(2))
+    assert evictions(begin(resting_priority=Priority.HIGH).want(2))
+
+
+def test_where_all_memory_fits_it_comes_ahead_although_others_rest() -> None:
+    stage = Stage(policy="batch", mode=Mode.SERIAL)
+    stage.join(1, 4)
+    for client in (2, 3):
+        stage.join(client, 4, swapped=4, turn=1)
+    stage.want(1)
+    assert Fill(2, 4) in stage.want(2)
+
+
+def test_the_one_that_will_run_last_leaves_first() -> None:
+    stage = Stage(initial_bandwidth=12.0, move_budget=0.0)
+    stage.join(1, 10)
+    for client in (2, 4):
+        stage.join(client, 8, swapped=5, turn=1)
+    stage.want(2)
+    stage.want(4)
+    stage.join(3, 2, swapped=2, turn=1)
+    effects = stage.change(policy="batch", initial_bandwidth=12.0, move_budget=0.0)
+    assert evictions(effects) == [Evict(4, 2)]
+
+
+def test_who_has_a_claim_keeps_its_room() -> None:
+    stage = begin()
+    # It has rested for long enough, and waits only for the budget.
+    stage.now += 2
+    assert not evictions(stage.want(2))
+    assert stage.device.roster.clients[2].claims
+
+
+def test_who_was_interrupted_keeps_its_room() -> None:
+    stage = begin()
+    roster = stage.device.roster
+    roster.set_interrupted(roster.clients[2], 5.0)
+    assert not evictions(stage.want(2))
+
+
+def test_who_is_parked_has_no_use_for_room() -> None:
+    stage = begin()
+    stage.core.handle(ParkChanged(now=stage.now, client=3, parked=True))
+    assert not evictions(stage.want(2))
+
+
+def test_memory_that_was_never_used_has_no_use_for_room() -> None:
+    stage = begin()
+    unused = Memory(6, 0, 6, untouched=6)
+    stage.core.handle(MemoryChanged(now=stage.now, client=3, memory=unused))
+    assert not evictions(stage.want(2))
