@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _GENERATED = "Generated from protocol/limits.toml by ``python -m protocol.generate``: do not edit."
 _FIELD_TYPES = {"amount": "SomeBytes", "permission": "bool"}
+_VALUE_TYPES = {"amount": "int", "number": "int", "permission": "bool", "choice": "str"}
 
 
 def core_module(limits: Iterable[Limit]) -> str:
@@ -66,6 +67,27 @@ def table_module(limits: Iterable[Limit]) -> str:
         lines += [f"        {name}={value}," for name, value in _arguments(limit)]
         lines.append("    ),")
     return "\n".join([*lines, ")", ""])
+
+
+def values_module(limits: Iterable[Limit]) -> str:
+    """src/nvshare/limits/values.py."""
+    lines = [
+        '"""Limits whose values have been checked elsewhere. Imports nothing that takes long.',
+        "",
+        _GENERATED,
+        '"""',
+        "",
+        "from dataclasses import dataclass",
+        "",
+        "",
+        "@dataclass(frozen=True, kw_only=True)",
+        "class LimitValues:",
+        '    """None: no limit."""',
+        "",
+        *(f"    {limit.name}: {_VALUE_TYPES[limit.kind]} | None = None" for limit in limits),
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def fields_module(limits: Iterable[Limit]) -> str:

@@ -44,8 +44,6 @@ def frames_module(protocol: Protocol) -> str:
         f"OLDEST_VERSION = {protocol.oldest_version}",
         f"MAX_PAYLOAD = {protocol.max_payload}",
         f"UNASKED_BYTES = {protocol.unasked_bytes}",
-        f'SOCKET_NAME = "{protocol.socket_name}"',
-        f'MACHINE_FOLDER = "{protocol.machine_folder}"',
         "",
         *_mosts(protocol),
         "",
@@ -62,6 +60,21 @@ def frames_module(protocol: Protocol) -> str:
         *_union("FromClient", "client", protocol),
         *_union("FromDaemon", "daemon", protocol),
         "Frame: TypeAlias = FromClient | FromDaemon",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def places_module(protocol: Protocol) -> str:
+    """src/nvshare/wire/places.py."""
+    lines = [
+        '"""Where programs look for the daemon. Apart from the frames, which take long to import.',
+        "",
+        "Generated from protocol/frames.toml by ``python -m protocol.generate``: do not edit.",
+        '"""',
+        "",
+        f'SOCKET_NAME = "{protocol.socket_name}"',
+        f'MACHINE_FOLDER = "{protocol.machine_folder}"',
         "",
     ]
     return "\n".join(lines)

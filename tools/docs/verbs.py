@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import click
 
 from nvshare.cli.kubectl.main import cli as kubectl_cli
-from nvshare.cli.main import SECTIONS
 from nvshare.cli.main import cli as nvshare_cli
+from nvshare.cli.verbs import SECTIONS
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from nvshare.cli.doctor_checks import CHECKS, Finding, State
-from nvshare.cli.output import show_json
+from nvshare.cli.json_output import show_json
 
 _MARKS = {State.GOOD: "ok", State.NOTE: "note", State.BAD: "BAD"}
 

@@ -21,7 +21,7 @@ from nvshare.launch.place import candidates, find_daemon
 from nvshare.launch.preload import library
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire import environment
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 _GIB = 1 << 30
 _FEW_FILES = 4096

@@ -9,7 +9,8 @@ import click
 
 import nvshare
 from nvshare.cli.doctor_table import draw
-from nvshare.cli.output import show, show_json
+from nvshare.cli.json_output import show_json
+from nvshare.cli.output import show
 from nvshare.probe.bench import Bench
 from nvshare.probe.examination import examination, examine, overdue
 from nvshare.probe.report import Report, write_report

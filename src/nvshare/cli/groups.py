@@ -20,9 +20,10 @@ class ListedGroup(click.Group):
         longest = max(map(len, self.list_commands(ctx)))
         for title, names in self.sections(ctx).items():
             with formatter.section(title):
-                rows = [(name.ljust(longest), self._summary(ctx, name)) for name in names]
+                rows = [(name.ljust(longest), self.summary(ctx, name)) for name in names]
                 formatter.write_dl(rows)
 
-    def _summary(self, ctx: click.Context, name: str) -> str:
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a verb's help."""
         verb = self.get_command(ctx, name)
         return verb.get_short_help_str(_WHOLE) if verb else ""

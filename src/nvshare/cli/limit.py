@@ -8,9 +8,10 @@ from rich.markup import escape
 from nvshare.cli import completing
 from nvshare.cli.control import Daemon
 from nvshare.cli.gpus import warn_of_large_limit
+from nvshare.cli.json_output import show_json
 from nvshare.cli.limit_options import options_of_limit
 from nvshare.cli.limit_words import further_limits
-from nvshare.cli.output import Column, Rows, show, show_json
+from nvshare.cli.output import Column, Rows, show
 from nvshare.cli.status_table import gib
 from nvshare.errors import BadInputError
 from nvshare.settings import ClientLimits

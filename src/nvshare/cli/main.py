@@ -11,46 +11,13 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from nvshare.cli.completing import COMPLETE
 from nvshare.cli.groups import ListedGroup
 from nvshare.cli.plain import prepare_streams
+from nvshare.cli.verbs import SECTIONS, VERBS
 from nvshare.errors import NvshareError
-
-# Where each verb is, in the order and under the headings of the help text.
-SECTIONS = {
-    "Run and look": {
-        "run": "nvshare.cli.run:run",
-        "status": "nvshare.cli.status:status",
-        "top": "nvshare.cli.top:top",
-        "why": "nvshare.cli.why:why",
-        "trace": "nvshare.cli.trace:trace",
-        "web": "nvshare.cli.web:web",
-        "ls": "nvshare.cli.ls:ls",
-        "limit": "nvshare.cli.limit:limit",
-        "park": "nvshare.cli.park:park",
-        "unpark": "nvshare.cli.park:unpark",
-    },
-    "The daemon": {
-        "daemon": "nvshare.cli.daemon:daemon",
-        "service": "nvshare.cli.service:service",
-        "set": "nvshare.cli.set:change",
-        "doctor": "nvshare.cli.doctor:doctor",
-        "device-plugin": "nvshare.cli.device_plugin:device_plugin",
-        "completion": "nvshare.cli.completion:completion",
-    },
-    "Without a GPU": {
-        "demo": "nvshare.cli.lab.demo:demo",
-        "emulate": "nvshare.cli.lab.emulate:emulate",
-        "simulate": "nvshare.cli.lab.simulate:simulate",
-        "workload": "nvshare.cli.lab.workload:workload",
-    },
-    "For developers": {
-        "bench": "nvshare.cli.lab.bench:bench",
-        "replay": "nvshare.cli.replay:replay",
-    },
-}
-VERBS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
 class Verbs(ListedGroup):
@@ -76,7 +43,7 @@ class LazyVerbs(Verbs):
         """Import a verb."""
         if cmd_name not in VERBS:
             return None
-        module, _, attribute = VERBS[cmd_name].partition(":")
+        module, _, attribute = VERBS[cmd_name].place.partition(":")
         verb: click.Command = getattr(import_module(module), attribute)
         return verb
 
@@ -93,6 +60,16 @@ class LazyVerbs(Verbs):
     def sections(self, ctx: click.Context) -> dict[str, Iterable[str]]:  # noqa: ARG002
         """Return the verbs by heading."""
         return dict(SECTIONS)
+
+    def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
+        """Return what a verb does, without importing it."""
+        return VERBS[name].summary
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem[str]"]:
+        """Offer verbs, without importing them, and the options of all."""
+        begun = {name: verb for name, verb in VERBS.items() if name.startswith(incomplete)}
+        offers = [CompletionItem(name, help=verb.summary) for name, verb in begun.items()]
+        return [*offers, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 @click.group(cls=LazyVerbs, context_settings={"help_option_names": ["-h", "--help"]})

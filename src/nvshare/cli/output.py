@@ -1,13 +1,10 @@
-"""How verbs print: JSON, and tables that are never truncated."""
+"""How verbs print for people: tables that are never truncated."""
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import click
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.live import Live
 from rich.measure import Measurement
@@ -27,20 +24,6 @@ def console() -> Console:
 def show(what: RenderableType) -> None:
     """Print something once."""
     console().print(what)
-
-
-def show_json(value: Any) -> None:
-    """Print a value as one line."""
-    click.echo(json.dumps(value))
-
-
-def follow_json(read: Callable[[], Any], seconds: float | None) -> None:
-    """Print the value as a line; with ``seconds``, again and again until Control-C."""
-    show_json(read())
-    with contextlib.suppress(KeyboardInterrupt):
-        while seconds is not None:
-            time.sleep(seconds)
-            show_json(read())
 
 
 def follow(draw: Callable[[], RenderableType], seconds: float) -> None:

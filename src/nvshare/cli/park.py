@@ -4,7 +4,7 @@ import click
 
 from nvshare.cli import completing
 from nvshare.cli.control import Daemon
-from nvshare.cli.output import show_json
+from nvshare.cli.json_output import show_json
 from nvshare.cli.status_table import gib
 from nvshare.telemetry.snapshot import ClientStatus, GroupStatus
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nvshare.cli.output import show_json
+from nvshare.cli.json_output import show_json
 from nvshare.core.journal import Entry, write_entry
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.replay import Difference

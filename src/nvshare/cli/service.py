@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.main import Verbs
-from nvshare.cli.output import show_json
 from nvshare.cli.service_files import CONFIG, UNIT, config_text, unit_text
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.holders import describe, find_holders

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from nvshare.cli import completing
 from nvshare.cli.control import Daemon
-from nvshare.cli.output import show_json
+from nvshare.cli.json_output import show_json
 from nvshare.errors import BadInputError
 from nvshare.settings import DeviceSettings, NodeSettings
 from nvshare.telemetry.snapshot import DeviceStatus

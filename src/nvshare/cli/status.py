@@ -2,9 +2,8 @@
 
 import click
 
-from nvshare.cli.board import Board
 from nvshare.cli.control import Daemon
-from nvshare.cli.output import follow, follow_json, show
+from nvshare.cli.json_output import follow_json
 
 _PERIOD = 1.0
 
@@ -20,7 +19,16 @@ def status(as_json: bool, watch: bool, journal: bool) -> None:
         click.echo(daemon.journal(), nl=False)
     elif as_json:
         follow_json(lambda: daemon.status().model_dump(), _PERIOD if watch else None)
-    elif watch:
+    else:
+        _draw(daemon, watch)
+
+
+def _draw(daemon: Daemon, watch: bool) -> None:
+    # Scripts that ask for JSON need not wait for tables and colours.
+    from nvshare.cli.board import Board
+    from nvshare.cli.output import follow, show
+
+    if watch:
         follow(lambda: Board(daemon.status()), _PERIOD)
     else:
         show(Board(daemon.status()))

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from nvshare.cli.control import Daemon
-from nvshare.cli.output import show_json
+from nvshare.cli.json_output import show_json
 from nvshare.cli.trace_file import write_chrome, write_picture
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.telemetry.trace.items import Item

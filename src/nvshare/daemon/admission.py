@@ -16,7 +16,7 @@ from nvshare.daemon.logs import fields
 from nvshare.daemon.peer import Peer
 from nvshare.daemon.peers import Peers
 from nvshare.daemon.reading import Rejection
-from nvshare.launch.unix_http import peer
+from nvshare.launch.peer import peer
 from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.peers")

@@ -41,7 +41,7 @@ from nvshare.daemon.parking import park, unpark
 from nvshare.daemon.status import Snapshots, describe_gpu
 from nvshare.daemon.tracing import Tracing
 from nvshare.errors import BadInputError
-from nvshare.launch.unix_http import peer
+from nvshare.launch.peer import peer
 from nvshare.parsing import parse_body
 from nvshare.settings import ClientLimits
 from nvshare.telemetry.snapshot import NodeStatus

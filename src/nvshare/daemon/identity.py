@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from nvshare.launch.unix_http import peer
+from nvshare.launch.peer import peer
 
 # Errors of this process, not of the one that is examined.
 EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}

@@ -21,8 +21,8 @@ from aiohttp import web
 import nvshare
 from nvshare.daemon.control import Control, Handler, explain, problem
 from nvshare.daemon.node import Node
+from nvshare.launch.peer import peer
 from nvshare.launch.place import CONTROL_NAME
-from nvshare.launch.unix_http import peer
 from nvshare.telemetry.hiding import hide_others
 from nvshare.telemetry.snapshot import NodeStatus
 

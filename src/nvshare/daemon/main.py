@@ -39,7 +39,7 @@ from nvshare.launch.trust import SYSTEM
 from nvshare.settings import DeviceSettings
 from nvshare.telemetry.pace import paced
 from nvshare.wire import environment
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 log = logging.getLogger("nvshare.daemon")
 

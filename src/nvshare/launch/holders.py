@@ -33,13 +33,14 @@ from http.client import HTTPException
 from pathlib import Path
 
 from nvshare.errors import NvshareError
+from nvshare.launch.peer import peer
 from nvshare.launch.place import answers
 from nvshare.launch.start import TAKEN
 from nvshare.launch.trust import SYSTEM
-from nvshare.launch.unix_http import UnixConnection, peer
+from nvshare.launch.unix_http import UnixConnection
 from nvshare.users import user_name
 from nvshare.wire import environment
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 _PREFIX = "nvshare/gpu/"
 _SECONDS = 2.0

@@ -12,7 +12,7 @@ from nvshare.errors import NvshareError
 from nvshare.launch.trust import SYSTEM, Trust, judge, judge_peer, not_believed
 from nvshare.users import user_name
 from nvshare.wire import environment
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 CONTROL_NAME = "control.sock"
 LOOK_NAME = "look.sock"

@@ -2,20 +2,22 @@
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from nvshare.errors import NvshareError
 from nvshare.limits.table import LIMITS
+from nvshare.limits.values import LimitValues
 from nvshare.linker import preload, preloaded
-from nvshare.settings import ClientLimits
 from nvshare.wire import environment
 
 LIBRARY = "libnvshare.so"
 ALLOCATIONS = ("managed", "explicit", "native", "auto")
 
 
-class Wishes(ClientLimits):
+@dataclass(frozen=True, kw_only=True)
+class Wishes(LimitValues):
     """What a program is to get. None: the default."""
 
     gpus: str | None = None
@@ -63,7 +65,7 @@ def program_environment(
     return variables
 
 
-def limit_variables(limits: ClientLimits) -> dict[str, str]:
+def limit_variables(limits: LimitValues) -> dict[str, str]:
     """Return the variables that limit a program. Variables of other limits stay as they are."""
     values = ((one, getattr(limits, one.name)) for one in LIMITS)
     return {one.variable: one.variable_text(value) for one, value in values if value is not None}

@@ -15,9 +15,9 @@ from enum import IntEnum
 from pathlib import Path
 
 from nvshare.errors import NvshareError
-from nvshare.launch.unix_http import peer
+from nvshare.launch.peer import peer
 from nvshare.wire import environment
-from nvshare.wire.frames import MACHINE_FOLDER
+from nvshare.wire.places import MACHINE_FOLDER
 
 SYSTEM = Path(MACHINE_FOLDER)
 

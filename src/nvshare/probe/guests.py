@@ -20,7 +20,7 @@ from nvshare.launch.place import answers
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.probe.readings import Unavailable
 from nvshare.wire import environment
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 _PATIENCE_S = 20.0
 _LOOK_S = 0.05

@@ -14,8 +14,6 @@ VERSION = 1
 OLDEST_VERSION = 1
 MAX_PAYLOAD = 4096
 UNASKED_BYTES = 33554432
-SOCKET_NAME = "nvshare.sock"
-MACHINE_FOLDER = "/run/nvshare"
 
 MOST_BYTES = 0x10000000000000  # 4 PiB: more than any GPU or host has
 MOST_TURN = 0x4000000000000000  # more turns than can ever be given

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from nvshare.daemon.devices import uuid_bytes
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
-from nvshare.wire.frames import SOCKET_NAME, FromDaemon
+from nvshare.wire.frames import FromDaemon
+from nvshare.wire.places import SOCKET_NAME
 
 SECONDS = 5.0
 Kind = TypeVar("Kind")

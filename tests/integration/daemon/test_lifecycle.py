@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from nvshare.wire import frames
-from nvshare.wire.frames import SOCKET_NAME, HelloFlags
+from nvshare.wire.frames import HelloFlags
+from nvshare.wire.places import SOCKET_NAME
 
 from .client import Client
 from .conftest import Daemon, StartDaemon

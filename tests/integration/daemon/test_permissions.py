@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nvshare.launch.place import CONTROL_NAME, LOOK_NAME
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 from ..users import open_folder
 from .conftest import Daemon, StartDaemon

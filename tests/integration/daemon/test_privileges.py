@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 from ..users import ALICE, as_user, environment_of, open_folder
 from .conftest import StartDaemon

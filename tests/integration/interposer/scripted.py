@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from nvshare.wire.codec import Decoder, client_frames
 from nvshare.wire.frames import (
-    SOCKET_NAME,
     Answer,
     Evict,
     FromClient,
@@ -29,6 +28,7 @@ from nvshare.wire.frames import (
     Verdict,
     Welcome,
 )
+from nvshare.wire.places import SOCKET_NAME
 
 Told = TypeVar("Told")
 

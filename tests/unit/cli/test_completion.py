@@ -62,7 +62,7 @@ def test_a_broken_verb_prints_no_traceback(
     (tmp_path / "nvshare").mkdir()
     # Every import of click's tables from here on fails.
     (tmp_path / "rich.py").write_text("raise RuntimeError('broken')")
-    assert offered("status", "--js", PYTHONPATH=str(tmp_path)) == []
+    assert offered("limit", "--mem", PYTHONPATH=str(tmp_path)) == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -8,7 +8,7 @@ import pytest
 
 from nvshare.launch.place import candidates
 from nvshare.launch.trust import Believer, File, Trust
-from nvshare.wire.frames import SOCKET_NAME
+from nvshare.wire.places import SOCKET_NAME
 
 from .conftest import Build
 

@@ -4,8 +4,9 @@ import click
 from rich.text import Text
 
 from nvshare.cli.board import Board
+from nvshare.cli.json_output import show_json
 from nvshare.cli.kubectl.cluster import Cluster
-from nvshare.cli.output import show, show_json
+from nvshare.cli.output import show
 
 
 @click.command()

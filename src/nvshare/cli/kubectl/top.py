@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import click
 from rich.markup import escape
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.kubectl.cluster import Cluster, NodeView
-from nvshare.cli.output import Column, Rows, follow, show, show_json
+from nvshare.cli.output import Column, Rows, follow, show
 from nvshare.cli.status_table import duration, gib, limits
 from nvshare.telemetry.snapshot import ClientStatus
 

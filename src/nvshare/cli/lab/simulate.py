@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from nvshare.cli import completing
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.figures_table import draw
-from nvshare.cli.output import show, show_json
+from nvshare.cli.output import show
 from nvshare.cli.trace_file import write_chrome, write_picture
 from nvshare.errors import BadInputError
 from nvshare.lab.sim.catalog import find, known_scenarios, load_known

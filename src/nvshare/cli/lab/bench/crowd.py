@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nvshare.daemon.devices import uuid_bytes
 from nvshare.wire import frames
+from nvshare.wire.places import SOCKET_NAME
 
 _MEMORY = 64 << 20
 _READ = 1 << 16
@@ -52,7 +53,7 @@ def crowd(folder: Path, uuid: str, count: int) -> Iterator[Crowd]:
 
 def _connect(folder: Path, uuid: str) -> socket.socket:
     client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    client.connect(str(folder / frames.SOCKET_NAME))
+    client.connect(str(folder / SOCKET_NAME))
     hello = frames.Hello(
         device_uuid=uuid_bytes(uuid),
         allocation_kind=frames.AllocationKind.MANAGED,

@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from nvshare.cli import completing
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.figures_table import draw_figures
 from nvshare.cli.lab.trial.play import on_emulator, on_simulator
 from nvshare.cli.lab.trial.programs import DriverPrograms
 from nvshare.cli.lab.trial.torch import TorchPrograms
-from nvshare.cli.output import show, show_json
+from nvshare.cli.output import show
 from nvshare.errors import BadInputError
 from nvshare.lab.sim.catalog import find
 from nvshare.lab.sim.figures import Figures

@@ -3,9 +3,10 @@
 import click
 from rich.console import Console
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.demo import result, view
 from nvshare.cli.lab.demo.stages import open_stages, scenario
-from nvshare.cli.output import console, show_json
+from nvshare.cli.output import console
 
 _SPEED = 10.0
 

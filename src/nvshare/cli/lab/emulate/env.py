@@ -5,8 +5,8 @@ import shlex
 
 import click
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.emulate.options import node_name
-from nvshare.cli.output import show_json
 from nvshare.lab.emulator.emulated_node import environment_without, find
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.root import node_root

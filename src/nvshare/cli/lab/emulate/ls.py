@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 from rich.markup import escape
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.emulate.describe import describe_node
-from nvshare.cli.output import Column, Rows, show, show_json
+from nvshare.cli.output import Column, Rows, show
 from nvshare.errors import NvshareError
 from nvshare.lab.emulator.conf import format_speed
 from nvshare.lab.emulator.emulated_node import Node, find, list_names

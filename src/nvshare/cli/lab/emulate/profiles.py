@@ -3,7 +3,8 @@
 import click
 from rich.markup import escape
 
-from nvshare.cli.output import Column, Rows, show, show_json
+from nvshare.cli.json_output import show_json
+from nvshare.cli.output import Column, Rows, show
 from nvshare.lab.emulator.profile import Profile, known_profiles, load_known
 
 _MIB = 1 << 20

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
+from nvshare.cli.json_output import follow_json
 from nvshare.cli.lab.emulate.options import node_name
 from nvshare.cli.lab.emulate.smi_table import render
-from nvshare.cli.output import follow, follow_json, show
+from nvshare.cli.output import follow, show
 from nvshare.lab.emulator.emulated_node import find
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.root import node_root

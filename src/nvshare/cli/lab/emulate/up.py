@@ -2,9 +2,9 @@
 
 import click
 
+from nvshare.cli.json_output import show_json
 from nvshare.cli.lab.emulate.describe import describe_node
 from nvshare.cli.lab.emulate.options import node_name, node_options
-from nvshare.cli.output import show_json
 from nvshare.lab.emulator.conf import Data, Settings
 from nvshare.lab.emulator.emulated_node import create
 from nvshare.lab.emulator.gpus import parse_gpus

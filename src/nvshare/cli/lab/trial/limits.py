@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from nvshare.core.settings import Limits
 from nvshare.launch.preload import limit_variables
-from nvshare.settings import ClientLimits
+from nvshare.limits.table import LIMITS
+from nvshare.limits.values import LimitValues
 from nvshare.wire import environment
 
 
@@ -17,4 +18,5 @@ def own_group() -> str:
 def with_limits(limits: Limits, environ: Mapping[str, str], group: str = "") -> dict[str, str]:
     """Return the environment of a program that has these limits, with its group or alone."""
     own = {**environ, environment.GROUP: group or own_group()}
-    return {**own, **limit_variables(ClientLimits.from_core(limits))}
+    values = {one.name: one.from_core(getattr(limits, one.core_name)) for one in LIMITS}
+    return {**own, **limit_variables(LimitValues(**values))}
