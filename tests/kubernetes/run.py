@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.again import judged, remembering
+from tests.kubernetes import prometheus
 from tests.kubernetes.cluster.images import all_archives
 from tests.kubernetes.cluster.leftovers import Leftovers
 from tests.kubernetes.machine import install, obstacles
@@ -35,6 +36,7 @@ def main() -> int:
         return _skip(found, arguments) if _WHERE_POSSIBLE in sys.argv else 1
     install()
     helm()
+    prometheus.package()
     prepared = {
         "TEST_K8S_KUBERNETES": str(kubernetes()),
         "TEST_K8S_IMAGES": ":".join(map(str, all_archives())),

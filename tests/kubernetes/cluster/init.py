@@ -24,6 +24,8 @@ def main() -> int:
         subprocess.run(["/bin/mount", "--bind", pretended, real], check=True)
     # Volumes of pods are passed on to containers, as on a machine that systemd has set up.
     subprocess.run(["/bin/mount", "--make-rshared", "/"], check=True)
+    # For tests without a cluster, too.
+    subprocess.run(["/sbin/ip", "link", "set", "lo", "up"], check=True)
     tests = subprocess.Popen([sys.executable, "-m", "pytest", *sys.argv[1:]])
     while True:
         pid, status = os.wait()

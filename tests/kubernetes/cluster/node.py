@@ -119,7 +119,6 @@ class Cluster:
         }
 
     def _start_control_plane(self) -> None:
-        subprocess.run(["/sbin/ip", "link", "set", "lo", "up"], check=True)
         subprocess.run(["/sbin/ip", "link", "add", _BRIDGE, "type", "bridge"], check=True)
         subprocess.run(["/sbin/ip", "address", "add", f"{ADDRESS}/24", "dev", _BRIDGE], check=True)
         subprocess.run(["/sbin/ip", "link", "set", _BRIDGE, "up"], check=True)
