@@ -232,3 +232,12 @@ def test_a_foreseen_client_gives_the_room_back_to_one_that_wants_it() -> None:
     assert fills(effects) == [(2, 0)]
     effects = stage.moved(2, Memory(12, 0, 4), in_bytes=8, seconds=0.7)
     assert evicted(effects) == [(2, 4)]
+
+
+def test_several_are_stopped_in_an_order_that_a_snapshot_keeps() -> None:
+    stage = begin()
+    stage.join(4, 2, swapped=2, turn=1)
+    roster = stage.device.roster
+    for name in (4, 3):
+        roster.set_ahead(roster.clients[name], 1)
+    assert fills(fill_ahead(stage.device.state, roster, stage.now)) == [(3, 0), (4, 0)]

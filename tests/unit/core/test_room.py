@@ -3,6 +3,7 @@ from nvshare.core.effects import Answer, Effect, Evict, Grant, Handover, Revoke,
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.room import tell_room
 from nvshare.core.settings import Mode
 
 from .stage import Stage, told
@@ -211,3 +212,14 @@ def test_newcomers_are_answered_in_an_order_that_a_snapshot_keeps() -> None:
     stage.ask_for_context(4, 1)
     stage.ask_for_context(3, 1)
     assert answers(stage.fire(TimerKind.PATIENCE)) == [Answer(3, 1), Answer(4, 1)]
+
+
+def test_who_brings_memory_in_is_told_in_an_order_that_a_snapshot_keeps() -> None:
+    stage = Stage()
+    stage.join(1, 4)
+    stage.join(2, 4)
+    roster = stage.device.roster
+    for name in (2, 1):
+        roster.set_missing(roster.clients[name], 3, 3)
+    told_of = rooms(tell_room(stage.device.state, roster, stage.now))
+    assert [(one.client, one.missing) for one in told_of] == [(1, 0), (2, 0)]

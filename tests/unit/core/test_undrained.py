@@ -7,7 +7,7 @@ from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Kind
 from nvshare.core.settings import Limits, Priority
 from nvshare.core.state import RegimeName
-from nvshare.core.undrained import FIRST_PAUSE, LONGEST_PAUSE
+from nvshare.core.undrained import FIRST_PAUSE, LONGEST_PAUSE, try_again
 
 from .stage import GPU, Stage, asked, granted, told
 
@@ -224,3 +224,16 @@ def test_a_snapshot_knows_who_cannot_give_way() -> None:
     cannot(stage, 1)
     again = Core(check=True, snapshot=stage.core.snapshot())
     assert list(again._devices[GPU].roster.undrained) == [1]
+
+
+def test_several_are_tried_again_in_an_order_that_a_snapshot_keeps() -> None:
+    stage = Stage(turn_seconds=10.0)
+    stage.join(1, 6)
+    stage.join(2, 6)
+    stage.busy(3, 14)
+    assert told(stage.fire(TimerKind.TURN)) == [1, 2]
+    roster = stage.device.roster
+    for name in (2, 1):
+        roster.go_on_without(roster.clients[name])
+        roster.clients[name].retry_at = stage.now
+    assert told(try_again(roster, stage.now)) == [1, 2]
