@@ -121,8 +121,13 @@ def test_churn(sharing: Sharing, port: int, tmp_path: Path) -> None:
         until(lambda: server.query("nvshare_gpu_refusals_total"))
         outside = start_outside(sharing)
         try:
-            large = [start(sharing, 10) for _ in range(2)]
-            sharing.until_status(lambda now: sum(one.turns > 1 for one in now.clients) == 2)
+            # If both began at once, their first kernels would bring 20 GiB in by page faults.
+            large = [start(sharing, 10)]
+            sharing.until_status(lambda now: any(one.launches for one in now.clients))
+            large.append(start(sharing, 10))
+            sharing.until_status(
+                lambda now: sum(one.turns > 1 for one in now.clients) == 2, seconds=60
+            )
             # Memory that cannot leave has to fit beside memory that has to be there.
             stays = sharing.guest(Wishes(gpus="1", allocation="native"))
             assert stays.ask("gpu.init() or gpu.alloc(10 << 30)[0]") == 0
