@@ -17,8 +17,9 @@ from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
 
-# How long running clients may go on with launched work before they move memory out so that a held
-# client can step (gangs/stepping.py); and how long that move may take.
+# How long clients may go on with launched work before they move memory out so that a held client
+# can step (gangs/stepping.py), and how long that move may take; and before clients that wait for
+# their turns are let in to catch up.
 ROOM_PATIENCE = 0.5
 
 
@@ -53,9 +54,16 @@ def still_waited_for(roster: Roster) -> Iterator[Client]:
 
 
 def next_step(roster: Roster) -> float:
-    """Return when a held client is next to be told to step. Infinity: never."""
-    held = (one for one in roster.yielding.values() if one.hold is Hold.HELD and one.hold_waits)
-    return min((step_at(roster, one) for one in held), default=inf)
+    """Return when a held or waiting client is next to catch up with others. Infinity: never."""
+    yielding = roster.yielding.values()
+    held = [one for one in yielding if one.hold is Hold.HELD and one.hold_waits]
+    late = [one for one in yielding if one.hold in (Hold.TOLD, Hold.STEPS)]
+    return min((*(step_at(roster, one) for one in held), *map(catch_up_at, late)), default=inf)
+
+
+def catch_up_at(client: Client) -> float:
+    """Return when clients are let in that this one, which has not drained, may wait for."""
+    return client.hold_since + ROOM_PATIENCE if client.awaits_ranks else inf
 
 
 def step_at(roster: Roster, client: Client) -> float:

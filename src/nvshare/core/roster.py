@@ -160,7 +160,7 @@ class Roster(Notes):
         # A resting client has nothing in flight.
         client.hold = Hold.HELD if client.rests else Hold.TOLD
         client.hold_since, client.hold_waits = now, client.wants
-        client.room_asked_at = None
+        client.room_asked_at, client.awaits_ranks = None, False
 
     def let_go(self, client: Client, now: float) -> None:
         """Note that a held client was told to give its turn up now."""

@@ -37,9 +37,10 @@ def played(*arguments: str) -> dict[str, Any]:
     return line
 
 
-def test_turns_change_often_and_nobody_is_locked_up() -> None:
+@pytest.mark.parametrize("crossed", [False, True])
+def test_turns_change_often_and_nobody_is_locked_up(crossed: bool) -> None:
     # A rank whose memory was changed fails, and so does the measurement.
-    (line,) = measure(changes=60)
+    (line,) = measure(changes=60, crossed=crossed)
     assert line["turn_changes"] >= 60
     assert line["interlocks"] == 0
 

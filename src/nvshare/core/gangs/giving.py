@@ -39,7 +39,7 @@ def give_way(gang: Gang, now: float) -> Change:
     elif all(member.client.hold is Hold.HELD for member in gang.holding):
         change.take(_let_go(gang, now))
     else:
-        change.take(step(gang.holding, now))
+        change.take(step(gang, now))
     return change
 
 
@@ -148,7 +148,7 @@ def give_up_alone(member: Member, now: float) -> Change:
     """Have a holding or resting client give its turn up that is in no gang any more."""
     change = Change()
     device, client = member
-    client.stalled, client.step_patience = False, 0.0
+    client.stalled, client.step_patience, client.awaits_ranks = False, 0.0, False
     if client.rests:
         device.end_rest(client, now)
         change.add(device)

@@ -1,5 +1,10 @@
 """Held clients of a gang catch up, call by call, while others of it have not drained.
 
+Clients of the gang that wait for their first turn beside it may be behind as well: a rank that has
+come to a full device. If the others do not drain within a while, such clients are let in, told to
+hold at once, and catch up like the rest. Otherwise the gang would wait for a rank that waits for
+the gang.
+
 A call may need memory that has no room, because its rank has grown and was told to give way for
 that. Then the clients that run beside it move as much out first. Two gangs can have begun the other
 way round on two devices: the client that runs here has also launched its part of a collective, and
@@ -13,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.client import Client, Hold
 from nvshare.core.effects import Effect, Room, StepOnce, Trim
-from nvshare.core.gangs.gang import Change, Member
+from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.gangs.resting import go_on
-from nvshare.core.revoking import lacks_room_to_step, step_at, tell_to_hold
+from nvshare.core.revoking import catch_up_at, lacks_room_to_step, step_at, tell_to_hold
 
 if TYPE_CHECKING:
     from nvshare.core.device import Device
@@ -27,10 +32,11 @@ STEP_PATIENCE = 0.002
 LONGEST_PATIENCE = 0.064
 
 
-def step(holding: list[Member], now: float) -> Change:
-    """Have held clients catch up while others have not drained."""
-    change = Change()
+def step(gang: Gang, now: float) -> Change:
+    """Have held and waiting clients catch up while others have not drained."""
+    change, holding = Change(), gang.holding
     late = [member for member in holding if member.client.hold is not Hold.HELD]
+    change.take(_let_behind_in(gang, late, now))
     held = [member for member in holding if member.client.hold is Hold.HELD]
     due = [member for member in held if member.client.hold_waits and _is_due(member, now)]
     if due and all(member.client.hold is Hold.STEPS for member in late):
@@ -51,6 +57,27 @@ def step(holding: list[Member], now: float) -> Change:
             room = [Room(client.id, client.turn, 0)] if client.memory.swapped else []
             change.add(device, *room, StepOnce(client.id, client.turn))
     return change
+
+
+def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
+    """Let waiting clients in, to hold at once, if the late ones have had time to drain."""
+    change = Change()
+    behind = [member for member in gang.waiting if _may_come_in(member, now)]
+    for device, client in late:
+        if client.awaits_ranks != bool(behind):
+            client.awaits_ranks = bool(behind)
+            change.add(device)
+    if any(now >= catch_up_at(client) for _, client in late):
+        for device, client in behind:
+            grant = device.scheduler.grant(client, now, is_guest=True)
+            device.roster.tell_to_go(client, now)
+            change.add(device, grant, *tell_to_hold(client))
+    return change
+
+
+def _may_come_in(member: Member, now: float) -> bool:
+    device, client = member
+    return now >= device.state.reconnect_until and not client.is_barred
 
 
 def _make_room(device: "Device", client: Client) -> list[Effect]:

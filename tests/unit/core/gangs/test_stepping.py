@@ -1,12 +1,16 @@
 """A rank that has to catch up with others, and has no room for its memory: others make room."""
 
+from typing import Any
+
 import pytest
 
 from nvshare.core.effects import Effect, Room, StepOnce, Trim
 from nvshare.core.events import MemoryChanged, Moved, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.revoking import ROOM_PATIENCE
+from nvshare.core.settings import Mode
 
+from ..stage import granted
 from .stage import Stage, holds
 
 
@@ -72,3 +76,51 @@ def test_who_made_room_is_told_when_it_can_have_its_memory_back(stage: Stage) ->
     left = Moved(now=stage.now, client=11, turn=other, memory=memory, out_bytes=8, seconds=0.1)
     assert orders(stage.core.handle(left)) == [Room(21, turn, 0)]
     assert not stage.core._devices["gpu1"].state.lenders
+
+
+def crossed(**settings: Any) -> Stage:
+    """Two gangs that have begun the other way round: 10 and 21 run, 20 and 11 have come later."""
+    stage = Stage(mode=Mode.SERIAL, **settings)
+    stage.join(10, group="a")
+    stage.want(10)
+    stage.join(21, group="b")
+    stage.want(21)
+    stage.join(20, group="b")
+    stage.join(11, group="a")
+    assert holds(stage.want(20)) == [21]
+    assert holds(stage.want(11)) == [10]
+    return stage
+
+
+def test_gangs_that_began_the_other_way_round_let_their_late_ranks_in() -> None:
+    stage = crossed()
+    began = stage.now
+    effects = stage.fire(0, TimerKind.STEP)
+    assert stage.now == pytest.approx(began + ROOM_PATIENCE)
+    # Each is let in and holds at once, so that it catches up call by call.
+    assert sorted(granted(effects)) == sorted(holds(effects)) == [11, 20]
+    for client in (10, 11, 20, 21):
+        stage.held(client)
+    for client in (10, 11, 20, 21):
+        stage.release(client, wants=True)
+    # All have drained, and one gang has both devices.
+    assert stage.states(10, 11, 20, 21) in (
+        ["running", "running", "waiting", "waiting"],
+        ["waiting", "waiting", "running", "running"],
+    )
+
+
+def test_who_drains_in_time_is_not_joined_by_the_others() -> None:
+    stage = crossed()
+    effects = stage.held(21)
+    assert granted(effects) == []
+    stage.release(21, wants=True)
+    assert stage.alarm(0, TimerKind.STEP) is not None
+    assert stage.alarm(1, TimerKind.STEP) is None
+
+
+def test_a_rank_that_is_parked_by_hand_is_not_let_in() -> None:
+    stage = crossed()
+    stage.park(11)
+    assert stage.alarm(0, TimerKind.STEP) is None
+    assert stage.alarm(1, TimerKind.STEP) is not None

@@ -31,6 +31,8 @@ from nvshare.settings import DeviceSettings
 CHANGES = 1000
 _TURN_S = 0.03
 _PATIENCE_S = 5.0
+# After this time, a rank that began first waits for its other rank.
+_CROSSED_S = 0.1
 _GPUS, _GANGS = 2, 2
 # The daemon does nothing else while it sends its journal, which has thousands of events.
 _LOOK_S = 3.0
@@ -77,21 +79,26 @@ class Count:
         self.interlocks += sum(one.kind is ReportKind.OVERDUE for one in reports)
 
 
-def measure(changes: int = CHANGES) -> Iterator[Line]:
-    """Let two programs take turns this many times, and yield the results."""
+def measure(changes: int = CHANGES, *, crossed: bool = False) -> Iterator[Line]:
+    """Let two programs take turns this many times, and yield the results.
+
+    ``crossed``: the programs begin on different GPUs, so that each is in the other's way.
+    """
     settings = DeviceSettings(mode="serial", turn_seconds=_TURN_S, revoke_patience=_PATIENCE_S)
     with (
         open_stage(parse_gpus(f"{_GPUS}xt4"), 1.0, [settings] * _GPUS, data="on") as stage,
         contextlib.ExitStack() as stack,
     ):
         meets = [stage.node.folder / f"meet-{number}" for number in range(_GANGS)]
-        actors = [actor for meet in meets for actor in _start(stage, meet, stack)]
+        programs = [_start(stage, meet, stack) for meet in meets]
+        _begin(programs, crossed)
         count = _await(stage, changes)
         for meet in meets:
             _end(meet)
         # A program that finds its memory changed fails.
-        for actor in actors:
-            actor.ending()
+        for actors in programs:
+            for actor in actors:
+                actor.ending()
     yield _line(count)
 
 
@@ -102,16 +109,21 @@ def measure_all() -> Iterator[Line]:
 
 
 def _start(stage: Stage, meet: Path, stack: contextlib.ExitStack) -> list[Actor]:
-    """Start one gang."""
+    """Start the processes of one gang."""
     environ, actors = with_limits(NO_LIMITS, stage.environ, own_group()), []
     for number in range(_GPUS):
         actor = Actor(rank_command(_RANKS, Rank(number, meet), managed=False), environ)
         stack.callback(actor.stop)
         actor.wait_until_ready()
         actors.append(actor)
-    for gpu, actor in enumerate(actors):
-        actor.begin(gpu, time.monotonic())
     return actors
+
+
+def _begin(programs: list[list[Actor]], crossed: bool) -> None:
+    now = time.monotonic()
+    for number, actors in enumerate(programs):
+        for gpu, actor in enumerate(actors):
+            actor.begin(gpu, now + (_CROSSED_S if crossed and gpu != number else 0.0))
 
 
 def _await(stage: Stage, changes: int) -> Count:
