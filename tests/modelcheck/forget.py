@@ -64,6 +64,7 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
     client.granted_at = client.worked_at = client.calm_since = client.parked_at = NOW
     client.moved_out_at = client.moved_in_at = NOW
     client.last_rest = client.idle_seconds = client.held_before = client.judged_busy = 0.0
+    client.gained_at = client.pace = 0.0
     client.rests_since, client.growing, client.surely_out = None, False, 0
 
 

@@ -214,6 +214,10 @@ class Client:
     growing: bool = False
     calm_since: float = 0.0
     absent: bool = False
+    # Seconds for which it had held turns when it last gained memory; and the most of them that ever
+    # passed from one gain to the next.
+    gained_at: float = 0.0
+    pace: float = 0.0
     # The log has said that it waits for memory of others that cannot leave; and that its own memory
     # cannot leave while others wait for that.
     told_held_up: bool = False

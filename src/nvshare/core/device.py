@@ -37,6 +37,7 @@ from nvshare.core.events import (
     Used,
     Wanted,
 )
+from nvshare.core.hope import note_gain
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
@@ -111,7 +112,7 @@ class Device:
         before = client.memory.swappable if client else 0
         effects = self._on(event)
         if client and client.memory.swappable > before:
-            client.calm_since = event.now
+            note_gain(client, before, event.now)
         return effects
 
     def restore(self, now: float) -> list[Effect]:

@@ -15,6 +15,10 @@ room, so no client has to be refused memory for this.
 
 How much a client may still need is unknown. A client that has gained memory, and then held a turn
 for half of a turn's length without gaining more, is assumed to have grown: it needs what it has.
+But a program may compute for longer than that at each size. So a client that has gained memory more
+than once must also have held turns, since it last did, for several times its longest pause so far.
+Pauses are measured in time with a turn, too: programs that take turns grow in their turns, and
+would otherwise seem to pause while they wait. A client's first pause is unknown until it ends.
 Every other client is growing, and may need the whole device: beside it no memory of the others may
 be stuck. So a client that could be the first to end never lacks memory that the device has. The
 others ensure that by waiting: they use no more than before, and make it move no more out than it
@@ -40,6 +44,7 @@ from nvshare.core.client import Client
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Settings
+from nvshare.core.usage import held_seconds
 
 if TYPE_CHECKING:
     from nvshare.core.fitting import Fitting
@@ -49,11 +54,26 @@ Group = Mapping[int, Client]
 # A client that has had nothing to run for so many seconds is not waited for. A program that goes on
 # comes to its gate again within milliseconds of its turn's end.
 ABSENCE = 5.0
+# A client that has held turns for so many times its longest pause between gains is assumed to gain
+# nothing more. A pause may well last five times as long as the one before: the next size may need
+# twice the work, and while others compute beside the client, any work takes it longer.
+PAUSES = 5
+# But it need not be longer than this: a program may have rested for hours in a turn between gains.
+LONGEST_CALM = 600.0
 
 
 def calm_seconds(settings: Settings) -> float:
-    """Return after how long in a turn without new memory a client counts as grown."""
+    """Return for how long in one turn a client gains nothing before it counts as grown."""
     return (settings.turn_seconds or settings.turn_min) / 2
+
+
+def note_gain(client: Client, before: int, now: float) -> None:
+    """Note that a client has more swappable memory than before."""
+    held = held_seconds(client, now)
+    if before:
+        # Up to its first memory a program starts, which says nothing about its pace.
+        client.pace = max(client.pace, held - client.gained_at)
+    client.gained_at, client.calm_since = held, now
 
 
 def note_calm(settings: Settings, clients: Iterable[Client], now: float) -> None:
@@ -76,7 +96,15 @@ def next_calm(settings: Settings, clients: Iterable[Client]) -> float:
 
 
 def _calm_at(settings: Settings, client: Client) -> float:
-    return client.calm_since + calm_seconds(settings) if client.state is State.RUNNING else inf
+    """Return when a client that runs on, and gains nothing, counts as grown."""
+    if client.state is not State.RUNNING:
+        return inf
+    # While a rank rests in its gang's turn, the part of the turn before that counts as held.
+    began = client.granted_at
+    if client.rests and client.rests_since is not None:
+        began = client.rests_since
+    left = client.gained_at + min(PAUSES * client.pace, LONGEST_CALM) - client.held_before
+    return max(client.calm_since + calm_seconds(settings), began + left)
 
 
 def is_held_back(roster: "Fitting", client: Client) -> bool:

@@ -19,13 +19,18 @@ def note_turn_end(client: Client, now: float) -> None:
     client.held_before += now - client.granted_at
 
 
+def held_seconds(client: Client, now: float) -> float:
+    """Return for how long a client has held turns, without the times that it rested in them."""
+    is_on = client.holds and not client.rests
+    return client.held_before + (now - client.granted_at if is_on else 0.0)
+
+
 def is_busy(client: Client, event: Used, window: float) -> bool:
     """Note a client's counters, and return whether it is busy by them.
 
     It is judged again when it has held turns for a window since the last time.
     """
-    is_on = client.holds and not client.rests
-    held = client.held_before + (event.now - client.granted_at if is_on else 0.0)
+    held = held_seconds(client, event.now)
     throttled = event.throttled_seconds - client.judged_throttled
     span, before = held - client.judged_held, client.judged_busy
     if before is not None and span < window:

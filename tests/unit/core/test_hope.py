@@ -1,10 +1,13 @@
 """Programs that grow where the host is short: there is always one that can end."""
 
+from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind, Verdict
 from nvshare.core.events import ClientJoined, MemoryChanged, TimerKind
-from nvshare.core.hope import ABSENCE
+from nvshare.core.hope import ABSENCE, LONGEST_CALM, PAUSES, next_calm, note_gain
+from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.outlook import held_up_clients
+from nvshare.core.settings import Settings
 
 from .stage import GPU, Stage, granted, told
 from .test_host import limited, ordered, reports, verdict
@@ -130,7 +133,7 @@ def test_who_gains_memory_again_is_growing_again() -> None:
     stage = crowd(19)
     hand_over(stage, 1)
     use(stage, 2)
-    stage.now += TURN / 4
+    stage.now += TURN / 16
     ask(stage, 2, 7)
     begun = stage.now
     stage.fire(TimerKind.GROWTH)
@@ -138,6 +141,61 @@ def test_who_gains_memory_again_is_growing_again() -> None:
     assert not stage.device.roster.clients[2].growing
     ask(stage, 2, 8)
     assert stage.device.roster.clients[2].growing
+
+
+def test_who_grows_slowly_has_grown_after_several_of_its_longest_pauses() -> None:
+    stage = crowd(19)
+    hand_over(stage, 1)
+    use(stage, 2)
+    longest = TURN / 2
+    for size, pause in ((7, TURN / 8), (8, longest), (9, TURN / 8)):
+        stage.now += pause
+        ask(stage, 2, size)
+    begun = stage.now
+    stage.fire(TimerKind.GROWTH)
+    assert stage.now == begun + PAUSES * longest
+    assert not stage.device.roster.clients[2].growing
+
+
+def test_who_rested_for_hours_before_it_gained_more_has_grown_after_minutes() -> None:
+    client = Client(1, state=State.RUNNING, growing=True)
+    note_gain(client, 7, 10_000.0)
+    assert client.pace == 10_000.0
+    assert next_calm(Settings(), [client]) == 10_000.0 + LONGEST_CALM
+
+
+def test_a_pause_is_the_time_with_turns_between_two_gains() -> None:
+    stage = limited(100, 14, turn_seconds=TURN)
+    for client in (1, 2):
+        stage.busy(client)
+        # What passes before its first memory is no pause.
+        stage.now += 1.0
+        ask(stage, client, 10)
+        use(stage, client)
+    clients = stage.device.roster.clients
+    assert stage.states() == {1: "running", 2: "yielding"}
+    assert (clients[1].pace, clients[2].pace) == (0.0, 0.0)
+    give_way(stage, 2)
+    begun = stage.now
+    hand_over(stage, 1)
+    turn = stage.now - begun
+    assert stage.states() == {1: "waiting", 2: "running"}
+    # The time in which it waits for its turn does not count.
+    hand_over(stage, 2)
+    assert stage.states() == {1: "running", 2: "waiting"}
+    stage.now += 1.5
+    ask(stage, 1, 11)
+    # The other had come to the device a second after its first memory.
+    assert clients[1].pace == 1.0 + turn + 1.5
+
+
+def test_a_pause_goes_on_while_a_rank_rests_in_the_turn_of_its_gang() -> None:
+    """Its turn before the rest is counted once."""
+    settings = Settings(turn_seconds=TURN)
+    rank = Client(1, state=State.RUNNING, growing=True, pace=2.0, calm_since=10.0, granted_at=10.0)
+    assert next_calm(settings, [rank]) == 10.0 + PAUSES * 2.0
+    rank.rests, rank.rests_since, rank.held_before = True, 13.0, 3.0
+    assert next_calm(settings, [rank]) == 10.0 + PAUSES * 2.0
 
 
 def test_nobody_waits_for_one_that_has_nothing_to_run() -> None:
