@@ -41,11 +41,13 @@ class Case:
     # Settings that differ from the defaults, by name.
     settings: tuple[tuple[str, float | str], ...] = ()
 
-    @property
-    def taken(self) -> int:
-        """The memory that trainers have on the GPU at a time: with policy batch, one of them."""
-        is_batch = ("policy", "batch") in self.settings
-        return max(self.trainers) if is_batch else sum(self.trainers)
+    def taken_of(self, room: int) -> int:
+        """Return the memory that trainers have on the GPU at a time.
+
+        With policy batch, that is one of them; and if they do not fit together, one has to do.
+        """
+        takes_turns = ("policy", "batch") in self.settings or sum(self.trainers) > room
+        return min(room, max(self.trainers) if takes_turns else sum(self.trainers))
 
 
 def popularity(count: int) -> list[float]:

@@ -18,17 +18,21 @@ _APART_S = 7.0
 # More iterations than any program completes; long enough for the core to learn of an allocation.
 _ENDLESS = 10**9
 _PAUSE_S = 0.001
-_KERNEL_S = 0.01
+KERNEL_S = 0.01
 _TRAINERS_KERNEL_S = 0.04
 _MIB = 1 << 20
 
 
 class Asked(NamedTuple):
-    """A request for the GPU, and when its first kernel began, if it has begun."""
+    """A request for the GPU; when its first kernel began, and when its last one ended.
+
+    None: that has not happened, or, for the end, nobody has reported it.
+    """
 
     wanted: float
     who: int
     began: float | None
+    ended: float | None = None
 
 
 def judge(
@@ -36,7 +40,7 @@ def judge(
 ) -> Waited:
     """Return the result of a case that was measured for this long after the warm-up."""
     end = WARM_UP_S + seconds
-    bursts = sorted(one for one in asked if WARM_UP_S <= one.wanted < end)
+    bursts = measured(asked, end)
     requests = [Request(one.wanted, one.who, case.askers[one.who].seconds) for one in bursts]
     return Waited(
         case,
@@ -46,6 +50,11 @@ def judge(
         asked_seconds=sum(request.seconds for request in requests),
         computed=computed,
     )
+
+
+def measured(asked: Iterable[Asked], end: float) -> list[Asked]:
+    """Return the requests between the warm-up and the end, in the order in which they came."""
+    return sorted(one for one in asked if WARM_UP_S <= one.wanted < end)
 
 
 def _wait(asked: Asked, end: float) -> float:
@@ -60,7 +69,7 @@ def machine_of(case: Case) -> Machine:
     settings, memory = DeviceSettings(), round(profile.memory.usable_mib * _MIB)
     programs = len(case.askers) + len(case.trainers)
     room = settings.usable_of(memory) - programs * settings.context_of(memory)
-    return Machine(room, case.taken, profile.bus.host_to_device_gb_per_s * 1e9)
+    return Machine(room, case.taken_of(room), profile.bus.host_to_device_gb_per_s * 1e9)
 
 
 def scenario_of(case: Case, until: float) -> Scenario:
@@ -82,8 +91,8 @@ def _asker(number: int, asker: Asker, case: Case) -> dict[str, Any]:
     asks: dict[str, Any] = {
         "wait": _PAUSE_S,
         "iterations": _ENDLESS,
-        "kernels": round(asker.seconds / _KERNEL_S),
-        "kernel_seconds": _KERNEL_S,
+        "kernels": round(asker.seconds / KERNEL_S),
+        "kernel_seconds": KERNEL_S,
     }
     if asker.rate is None:
         asks |= {"idle": asker.rest, "idle_jitter": asker.rest_most - asker.rest}

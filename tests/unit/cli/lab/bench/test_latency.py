@@ -1,7 +1,16 @@
+import json
+
 import pytest
+from click.testing import CliRunner
 
 from nvshare.cli.lab.bench.first_come import Served
-from nvshare.cli.lab.bench.latency import choose, on_simulator
+from nvshare.cli.lab.bench.latency import (
+    choose,
+    latency,
+    on_simulator,
+    parse_settings,
+    with_settings,
+)
 from nvshare.cli.lab.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.lab.bench.latency_results import Waited, joined, percentile
 from nvshare.cli.lab.bench.latency_runs import read_bursts
@@ -173,3 +182,42 @@ def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
         Asked(WARM_UP_S + 100.5, 0, WARM_UP_S + 101.0),
     ]
     assert judge(ALONE, 100.0, asked, ()).waits == (1.0, 10.0, 5.0)
+
+
+def test_settings_of_the_gpu_are_changed_by_name() -> None:
+    (case,) = (one for one in choose(["notebook-batch"]) if one.priority == "high")
+    changed = with_settings(case, parse_settings(["turn=40", "gangs=off"]))
+    assert dict(changed.settings) == {"policy": "batch", "turn_seconds": 40.0, "gangs": False}
+    assert with_settings(case, {}) == case
+
+
+@pytest.mark.parametrize("change", ["colour=red", "policy", "policy=none", "turn_max=0"])
+def test_a_setting_that_cannot_be_changed(change: str) -> None:
+    with pytest.raises(BadInputError):
+        parse_settings([change])
+
+
+def run_verb(*words: str) -> list[str]:
+    """Run the verb, and return the lines that it prints."""
+    result = CliRunner().invoke(latency, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output.splitlines()
+
+
+def test_mixes_print_a_line_each_and_a_summary() -> None:
+    lines = run_verb("--mixes", "2", "--set", "design", "--seconds", "60", "--jobs", "1", "--json")
+    one, summary = map(json.loads, lines)
+    assert (one["bench"], one["set"], one["mix"]) == ("mixes", "design", "design-0")
+    assert (summary["set"], summary["mixes"]) == ("design", 1)
+
+
+def test_mixes_print_a_table_for_people() -> None:
+    lines = run_verb("--mix", "unseen-2", "--seconds", "60", "--jobs", "1")
+    assert lines[0].startswith("unseen-2: ")
+    assert any("chosen: 1 mixes" in line for line in lines)
+
+
+def test_mixes_run_in_the_simulator_only() -> None:
+    for words in (["--on", "emulator"], ["--case", "notebook"]):
+        with pytest.raises(BadInputError, match="only in the simulator"):
+            CliRunner().invoke(latency, ["--mixes", "2", *words], catch_exceptions=False)
