@@ -41,7 +41,7 @@ def on_emulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator
 def on_simulator(cases: Sequence[Case], seconds: float | None = None) -> Iterator[Line]:
     """Simulate the cases."""
     for case in cases:
-        line = latency_simulation.simulate_case(case, seconds).line()
+        line = latency_simulation.simulate_nodes(case, seconds).line()
         yield {**line, "on": "simulator", "gpus": MODEL, "speed": None}
 
 
@@ -127,7 +127,7 @@ def measure_mixes(
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),
-    help="Emulated seconds to measure. Default: on the simulator an hour or less, else minutes.",
+    help="Emulated seconds to measure, on each node. Default: minutes, depending on the case.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def latency(

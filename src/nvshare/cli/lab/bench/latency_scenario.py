@@ -10,8 +10,6 @@ from nvshare.lab.emulator.gpus import parse_gpus
 from nvshare.lab.sim.scenario import Scenario
 from nvshare.settings import DeviceSettings
 
-# By then all programs have started, and have had their first turns.
-WARM_UP_S = 120.0
 # The first asker starts when the trainer is at work, the others after it, one by one.
 _ASKERS_FROM_S = 5.0
 _APART_S = 7.0
@@ -39,8 +37,8 @@ def judge(
     case: Case, seconds: float, asked: Iterable[Asked], computed: tuple[float, ...]
 ) -> Waited:
     """Return the result of a case that was measured for this long after the warm-up."""
-    end = WARM_UP_S + seconds
-    bursts = measured(asked, end)
+    end = case.warm_up + seconds
+    bursts = measured(case, seconds, asked)
     requests = [Request(one.wanted, one.who, case.askers[one.who].seconds) for one in bursts]
     return Waited(
         case,
@@ -52,9 +50,9 @@ def judge(
     )
 
 
-def measured(asked: Iterable[Asked], end: float) -> list[Asked]:
-    """Return the requests between the warm-up and the end, in the order in which they came."""
-    return sorted(one for one in asked if WARM_UP_S <= one.wanted < end)
+def measured(case: Case, seconds: float, asked: Iterable[Asked]) -> list[Asked]:
+    """Return the requests of this long after the warm-up, in the order in which they came."""
+    return sorted(one for one in asked if 0 <= one.wanted - case.warm_up < seconds)
 
 
 def _wait(asked: Asked, end: float) -> float:

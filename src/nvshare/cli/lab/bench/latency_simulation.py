@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from nvshare.cli.lab.bench.latency_cases import Case
-from nvshare.cli.lab.bench.latency_results import Waited
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, scenario_of
+from nvshare.cli.lab.bench.latency_results import Waited, joined
+from nvshare.cli.lab.bench.latency_scenario import Asked, judge, scenario_of
 from nvshare.lab.sim.engine import Engine
 
 
@@ -17,8 +17,13 @@ class Simulated(NamedTuple):
     turn_changes: int
 
 
+def simulate_nodes(case: Case, seconds: float | None = None) -> Waited:
+    """Return how long the askers of all nodes wait, as on the emulator."""
+    return joined([simulate_case(case, seconds, seed) for seed in range(case.nodes)])
+
+
 def simulate_case(case: Case, seconds: float | None = None, seed: int = 0) -> Waited:
-    """Return how long the askers wait after the warm-up."""
+    """Return how long the askers of one node wait after the warm-up."""
     length = case.seconds if seconds is None else seconds
     done = simulated(case, length, seed)
     return judge(case, length, done.asked, done.computed)
@@ -26,10 +31,10 @@ def simulate_case(case: Case, seconds: float | None = None, seed: int = 0) -> Wa
 
 def simulated(case: Case, length: float, seed: int) -> Simulated:
     """Simulate a case until this long after the warm-up."""
-    engine = Engine(scenario_of(case, WARM_UP_S + length), seed=seed, bursts=True)
+    engine = Engine(scenario_of(case, case.warm_up + length), seed=seed, bursts=True)
     (site,) = engine.sites
     before: dict[int, float] = {}
-    engine.at(WARM_UP_S, lambda: before.update(engine.computed(site)))
+    engine.at(case.warm_up, lambda: before.update(engine.computed(site)))
     records = engine.run().records
     count = len(case.askers)
     asked = [

@@ -6,7 +6,7 @@ from math import exp, log
 from nvshare.cli.lab.bench.group import Line
 from nvshare.cli.lab.bench.latency_cases import GB, Case
 from nvshare.cli.lab.bench.latency_results import percentile
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, measured
+from nvshare.cli.lab.bench.latency_scenario import Asked, judge, measured
 from nvshare.cli.lab.bench.latency_simulation import Simulated
 
 # Fewer waits have no 95th percentile.
@@ -20,10 +20,9 @@ FAIR, LEAST_FAIR = 0.95, 0.8
 def line_of(case: Case, length: float, done: Simulated) -> Line:
     """Return the figures of a mix that was measured for this long after the warm-up."""
     result = judge(case, length, done.asked, done.computed)
-    end = WARM_UP_S + length
-    bursts = measured(done.asked, end)
+    bursts = measured(case, length, done.asked)
     bounds = [served.wait for served in result.at_best]
-    delays = [_delay(case, one, end) for one in bursts]
+    delays = [_delay(case, one, case.warm_up + length) for one in bursts]
     waits = {
         "wait_p50": (percentile(result.waits, 50), percentile(bounds, 50)),
         "wait_p95": (percentile(result.waits, 95), percentile(bounds, 95)),

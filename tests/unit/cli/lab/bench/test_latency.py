@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -14,8 +15,14 @@ from nvshare.cli.lab.bench.latency import (
 from nvshare.cli.lab.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.lab.bench.latency_results import Waited, joined, percentile
 from nvshare.cli.lab.bench.latency_runs import read_bursts
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
-from nvshare.cli.lab.bench.latency_simulation import simulate_case
+from nvshare.cli.lab.bench.latency_scenario import (
+    Asked,
+    judge,
+    machine_of,
+    measured,
+    scenario_of,
+)
+from nvshare.cli.lab.bench.latency_simulation import simulate_case, simulate_nodes, simulated
 from nvshare.errors import BadInputError
 from nvshare.lab.sim.engine import simulate
 
@@ -60,6 +67,29 @@ def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -
     assert line["p50_to_bound"] <= 1.3
     assert line["p99_to_bound"] <= 1.3
     assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
+def test_three_notebooks_are_measured_when_waits_have_become_steady() -> None:
+    """A core that saves for notebooks, or remembers, serves them at once for the first minutes."""
+    (case, *_) = (one for one in choose(["three-notebooks"]) if one.priority == "normal")
+    length = 1200.0
+    waits: tuple[list[float], list[float]] = ([], [])
+    for seed in range(case.nodes):
+        for one in measured(case, length, simulated(case, length, seed).asked):
+            began = case.warm_up + length if one.began is None else one.began
+            waits[one.wanted > case.warm_up + length / 2].append(began - one.wanted)
+    early, late = (sum(half) / len(half) for half in waits)
+    assert early == pytest.approx(late, rel=0.15)
+
+
+def test_nodes_are_simulated_with_requests_of_their_own() -> None:
+    case = replace(ALONE, nodes=3)
+    together = simulate_nodes(case, 100.0)
+    alone = [simulate_case(case, 100.0, seed) for seed in range(3)]
+    assert together.waits == alone[0].waits + alone[1].waits + alone[2].waits
+    asked = [simulated(case, 100.0, seed).asked[-1].wanted for seed in range(3)]
+    assert len(set(asked)) == 3
+    assert together.seconds == 300.0
 
 
 def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
@@ -132,7 +162,7 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
 
 def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
     (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
-    end = WARM_UP_S + 50.0
+    end = case.warm_up + 50.0
     asks = simulate(scenario_of(case, end), picture=True).records[0]
     last = (asks.bursts or [])[-1]
     assert last.began is None
@@ -147,7 +177,7 @@ def test_the_room_is_what_the_daemon_counts_with() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.priority}")
 def test_all_cases_can_be_told_as_scenarios(case: Case) -> None:
-    told = scenario_of(case, WARM_UP_S)
+    told = scenario_of(case, case.warm_up)
     assert len(told.program) == len(case.askers) + len(case.trainers)
     assert {one.priority for one in told.program[: len(case.askers)]} == {case.priority}
 
@@ -175,11 +205,11 @@ def test_what_programs_tell_of_their_bursts() -> None:
 
 def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
     asked = [
-        Asked(WARM_UP_S + 90.0, 0, WARM_UP_S + 101.0),
-        Asked(WARM_UP_S - 1.0, 0, WARM_UP_S),
-        Asked(WARM_UP_S + 10.0, 0, WARM_UP_S + 11.0),
-        Asked(WARM_UP_S + 95.0, 0, None),
-        Asked(WARM_UP_S + 100.5, 0, WARM_UP_S + 101.0),
+        Asked(ALONE.warm_up + 90.0, 0, ALONE.warm_up + 101.0),
+        Asked(ALONE.warm_up - 1.0, 0, ALONE.warm_up),
+        Asked(ALONE.warm_up + 10.0, 0, ALONE.warm_up + 11.0),
+        Asked(ALONE.warm_up + 95.0, 0, None),
+        Asked(ALONE.warm_up + 100.5, 0, ALONE.warm_up + 101.0),
     ]
     assert judge(ALONE, 100.0, asked, ()).waits == (1.0, 10.0, 5.0)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nvshare.cli.lab.bench.latency_cases import GB, Asker, Case
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked
+from nvshare.cli.lab.bench.latency_scenario import Asked
 from nvshare.cli.lab.bench.latency_simulation import Simulated
 from nvshare.cli.lab.bench.mix_results import LEAST_BURSTS, equal_part, line_of, summary
 
@@ -12,10 +12,10 @@ def asked(*bursts: tuple[float, float | None, float | None]) -> list[Asked]:
     """Return bursts of one program; times are counted from the end of the warm-up."""
     return [
         Asked(
-            WARM_UP_S + wanted,
+            CASE.warm_up + wanted,
             0,
-            None if began is None else WARM_UP_S + began,
-            None if ended is None else WARM_UP_S + ended,
+            None if began is None else CASE.warm_up + began,
+            None if ended is None else CASE.warm_up + ended,
         )
         for wanted, began, ended in bursts
     ]
