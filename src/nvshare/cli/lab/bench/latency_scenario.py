@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from nvshare.cli.lab.bench.first_come import Machine, Request, serve
+from nvshare.cli.lab.bench.first_come import Machine, Request, Served, serve
 from nvshare.cli.lab.bench.latency_cases import MODEL, Asker, Case
 from nvshare.cli.lab.bench.latency_results import Waited
 from nvshare.lab.emulator.gpus import parse_gpus
@@ -38,16 +38,22 @@ def judge(
 ) -> Waited:
     """Return the result of a case that was measured for this long after the warm-up."""
     end = case.warm_up + seconds
-    bursts = measured(case, seconds, asked)
-    requests = [Request(one.wanted, one.who, case.askers[one.who].seconds) for one in bursts]
+    so_far = sorted(one for one in asked if one.wanted < end)
+    bursts = measured(case, seconds, so_far)
     return Waited(
         case,
         seconds,
         waits=tuple(_wait(one, end) for one in bursts),
-        at_best=tuple(serve(requests, [one.memory for one in case.askers], machine_of(case))),
-        asked_seconds=sum(request.seconds for request in requests),
+        at_best=tuple(_at_best(case, so_far)[len(so_far) - len(bursts) :]),
+        asked_seconds=sum(case.askers[one.who].seconds for one in bursts),
         computed=computed,
     )
+
+
+def _at_best(case: Case, asked: Iterable[Asked]) -> list[Served]:
+    """Serve all requests from the beginning: after the warm-up no program begins without memory."""
+    requests = [Request(one.wanted, one.who, case.askers[one.who].seconds) for one in asked]
+    return serve(requests, [one.memory for one in case.askers], machine_of(case))
 
 
 def measured(case: Case, seconds: float, asked: Iterable[Asked]) -> list[Asked]:

@@ -155,7 +155,7 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
     line = waited.line()
     assert max(waited.waits) < 1.5
     assert (line["bound_p99_s"], line["others_loss"]) == (
-        pytest.approx(1 / 12, abs=0.001),
+        0.0,
         pytest.approx(line["loss_floor"], abs=0.03),
     )
 
@@ -201,6 +201,16 @@ def test_what_programs_tell_of_their_bursts() -> None:
     assert second.began == pytest.approx(10.0001)
     assert third == Asked(20.0, 2, None)
     assert read_bursts("", 0, 0.0) == []
+
+
+def test_the_bound_begins_with_the_memory_that_the_warm_up_has_left() -> None:
+    begun = ALONE.warm_up + 1.0
+    cold, warm = (
+        judge(ALONE, 100.0, [Asked(wanted, 0, wanted) for wanted in times], ()).at_best
+        for times in ([begun], [begun - 20.0, begun])
+    )
+    assert [one.wait for one in cold] == [pytest.approx(8 / 12)]
+    assert [one.wait for one in warm] == [0.0]
 
 
 def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
