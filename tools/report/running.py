@@ -21,7 +21,7 @@ QUICK: tuple[tuple[str, ...], ...] = (
     ("bench", "swap", "--way", "explicit", "--speed", "4"),
     *(("bench", "scenario", name, "--on", "simulator") for name in _SIMULATED),
     ("bench", "scenario", "over-2x-2", "--speed", "50"),
-    ("bench", "latency", "--on", "simulator", "--seconds", "600"),
+    ("bench", "latency", "--on", "simulator", "--seconds", "300"),
     ("bench", "shares", "--on", "simulator"),
     ("bench", "simulator", "--short"),
 )

@@ -1,5 +1,6 @@
 """``nvshare set``: change how GPUs are shared, and read it back. For programs: nvshare limit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -49,7 +50,7 @@ def _change_settings(
 ) -> tuple[list[DeviceStatus], NodeSettings | None]:
     """Change the settings of GPUs and, if no GPU was named, those of the node."""
     own = set(NodeSettings.model_fields) if gpu is None else set()
-    wanted = _parse(changes, own | set(DeviceSettings.model_fields))
+    wanted = parse_changes(changes, own | set(DeviceSettings.model_fields))
     ours = {name: wanted.pop(name) for name in own & set(wanted)}
     _check(ours)
     devices = daemon.change_devices(gpu or "all", wanted)
@@ -66,7 +67,8 @@ def _check(ours: dict[str, Any]) -> None:
         ) from error
 
 
-def _parse(changes: tuple[str, ...], known: set[str]) -> dict[str, Any]:
+def parse_changes(changes: Sequence[str], known: set[str]) -> dict[str, Any]:
+    """Return changes, written "name=value", by the full names of what they change."""
     wanted: dict[str, Any] = {}
     for text in changes:
         name, equals, value = text.partition("=")

@@ -51,10 +51,19 @@ class Outcome:
 
 
 class Engine:
-    """One simulation. With ``check`` the core checks itself after every event."""
+    """One simulation. With ``check`` the core checks itself after every event.
+
+    ``bursts``: whether bursts are recorded even without a picture.
+    """
 
     def __init__(
-        self, scenario: Scenario, *, seed: int = 0, check: bool = False, picture: bool = False
+        self,
+        scenario: Scenario,
+        *,
+        seed: int = 0,
+        check: bool = False,
+        picture: bool = False,
+        bursts: bool = False,
     ) -> None:
         self.now = 0.0
         self._scenario = scenario
@@ -62,6 +71,7 @@ class Engine:
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
         self._picture = picture
+        self._bursts = bursts or picture
         self._arrivals = arrivals(scenario, seed)
         self._records: dict[int, Record] = {}
         self._left = len(self._arrivals)
@@ -130,14 +140,18 @@ class Engine:
             tracing=self._tracing,
         )
 
+    def computed(self, site: Site) -> dict[int, float]:
+        """Return how many seconds each program on a GPU has computed by now, ended ones too."""
+        site.gpu.catch_up(self.now)
+        programs = site.programs
+        return {
+            key: programs[key].computed_now() if key in programs else record.computed
+            for key, record in site.records.items()
+        }
+
     def _look(self) -> None:
         for site, curve in zip(self.sites, self._curves, strict=True):
-            site.gpu.catch_up(self.now)
-            gone = [
-                record.computed for key, record in site.records.items() if key not in site.programs
-            ]
-            work = sum(gone) + sum(program.computed_now() for program in site.programs.values())
-            curve.append((self.now, work))
+            curve.append((self.now, sum(self.computed(site).values())))
         self.at(self.now + LOOK_S, self._look)
 
     def _cut_off(self, until: float) -> None:
@@ -153,7 +167,9 @@ class Engine:
         for key, coming in enumerate(self._arrivals):
             record = self._records[key] = Record(coming.name, -1, coming.time)
             if self._picture:
-                record.spans, record.bursts = [], []
+                record.spans = []
+            if self._bursts:
+                record.bursts = []
             self.at(coming.time, lambda key=key: self._arrive(key))  # type: ignore[misc]
 
     def _arrive(self, key: int) -> None:

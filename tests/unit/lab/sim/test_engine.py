@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from nvshare.lab.sim.catalog import load_known
 from nvshare.lab.sim.cluster import cluster_day
-from nvshare.lab.sim.engine import Outcome, simulate
+from nvshare.lab.sim.engine import Engine, Outcome, simulate
 from nvshare.lab.sim.record import Kind
 from nvshare.lab.sim.report import summarise
+from nvshare.lab.sim.scenario import Scenario
 from nvshare.lab.sim.workload import WORKLOADS, alone_seconds
 
 from .making import GB, program, run
@@ -267,3 +268,19 @@ def test_the_cost_of_a_cluster_in_events() -> None:
     assert outcome.steps < 350 * 160
     assert sum(site.events for site in outcome.sites) < 110 * 160
     assert all(record.ended is not None for record in outcome.records)
+
+
+def test_bursts_are_recorded_without_a_picture_too() -> None:
+    told = {
+        "name": "bursts",
+        "gpus": "t4",
+        "until": 20.0,
+        "program": [{"name": "a", "phase": [{"memory": 10**9, "iterations": 5, "idle": 1.0}]}],
+    }
+    scenario = Scenario.model_validate(told)
+    engine = Engine(scenario, bursts=True)
+    (record,) = engine.run().records
+    assert record.bursts == simulate(scenario, picture=True).records[0].bursts
+    assert len(record.bursts or ()) == 5
+    assert record.spans is None
+    assert engine.computed(engine.sites[0]) == {0: record.computed}

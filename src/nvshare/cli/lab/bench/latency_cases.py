@@ -32,20 +32,24 @@ class Case:
     trainers: tuple[int, ...] = ()
     # Of the askers.
     priority: PriorityName = "normal"
+    # By then all programs have started, and have had their first turns.
+    warm_up: float = 120.0
     # In the simulator, and on the emulator; and the speed of the emulated node.
-    seconds: float = 3600.0
+    seconds: float = 1800.0
     played_seconds: float = 600.0
     speed: float = 5.0
-    # How many emulated nodes play it at the same time, each with its own random requests.
+    # How many nodes play it, each with its own random requests: emulated ones at the same time.
     nodes: int = 4
     # Settings that differ from the defaults, by name.
     settings: tuple[tuple[str, float | str], ...] = ()
 
-    @property
-    def taken(self) -> int:
-        """The memory that trainers have on the GPU at a time: with policy batch, one of them."""
-        is_batch = ("policy", "batch") in self.settings
-        return max(self.trainers) if is_batch else sum(self.trainers)
+    def taken_of(self, room: int) -> int:
+        """Return the memory that trainers have on the GPU at a time.
+
+        With policy batch, that is one of them; and if they do not fit together, one has to do.
+        """
+        takes_turns = ("policy", "batch") in self.settings or sum(self.trainers) > room
+        return min(room, max(self.trainers) if takes_turns else sum(self.trainers))
 
 
 def popularity(count: int) -> list[float]:
@@ -58,7 +62,7 @@ def _serving(name: str, rate: float) -> Case:
     models = tuple(Asker(5 * GB, 0.2, rate=rate * part) for part in popularity(6))
     # Reports of resting programs take real time: a lower speed is closer to a real GPU. Half of the
     # requests find at least a part of their model there, so that a median needs many requests.
-    return Case(name, models, played_seconds=240.0, speed=1.0, nodes=8)
+    return Case(name, models, seconds=600.0, played_seconds=240.0, speed=1.0, nodes=8)
 
 
 _TRAINER = (12 * GB,)
@@ -66,19 +70,24 @@ _NOTEBOOK = Asker(8 * GB, 1.0, 20.0, 25.0)
 # It rests little longer than the time to move its memory in and the trainer's back.
 _FREQUENT = Asker(8 * GB, 0.2, 1.0, 1.5)
 
+# What programs have used, and what a GPU has saved for them, is remembered for minutes: notebooks
+# that want more than their part are served at once until that is used up.
+_REMEMBERED_S = 360.0
+_THREE = Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, played_seconds=900.0)
+
 _BESIDE_A_TRAINER = (
     Case("notebook", (_NOTEBOOK,), _TRAINER),
     # The trainers run to their ends, one after the other.
     Case("notebook-batch", (_NOTEBOOK,), _TRAINER * 3, settings=(("policy", "batch"),)),
-    Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER),
+    _THREE,
     # Moves for these take a fifth of the time.
-    Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, settings=(("move_budget", 0.25),)),
-    Case("frequent", (_FREQUENT,), _TRAINER, seconds=1200.0),
+    replace(_THREE, settings=(("move_budget", 0.25),)),
+    Case("frequent", (_FREQUENT,), _TRAINER, seconds=600.0),
 )
 
 CASES: tuple[Case, ...] = (
     *(
-        replace(case, priority=priority)
+        replace(case, priority=priority, warm_up=_REMEMBERED_S)
         for case in _BESIDE_A_TRAINER
         for priority in ("normal", "high")
     ),

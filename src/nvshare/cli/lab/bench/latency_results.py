@@ -42,22 +42,22 @@ class Waited:
             },
             "mean_to_bound": _ratio(_mean(self.waits), _mean(bounds)),
             "move_s": round(sum(moves) / len(moves), 4) if moves else None,
-            "others_loss": self._loss(),
-            "loss_floor": self._floor(),
+            "others_loss": _rounded(self.loss()),
+            "loss_floor": _rounded(self.floor()),
             "bursts": len(self.waits),
             "seconds": round(self.seconds, 1),
         }
 
-    def _loss(self) -> float | None:
+    def loss(self) -> float | None:
         """Return the part of the time that trainers lost, compared with one that runs alone."""
-        return round(1 - sum(self.computed) / self.seconds, 4) if self.computed else None
+        return 1 - sum(self.computed) / self.seconds if self.computed else None
 
-    def _floor(self) -> float | None:
+    def floor(self) -> float | None:
         """Return the loss if all requests were served at once: their work, and moves of memory."""
         if not self.computed:
             return None
         moving = sum(served.move + served.back for served in self.at_best)
-        return round((self.asked_seconds + moving) / self.seconds, 4)
+        return (self.asked_seconds + moving) / self.seconds
 
 
 def joined(results: Sequence[Waited]) -> Waited:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nvshare.cli.lab.bench.latency_cases import Case
 from nvshare.cli.lab.bench.latency_results import Waited, joined
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, scenario_of
+from nvshare.cli.lab.bench.latency_scenario import Asked, judge, scenario_of
 from nvshare.cli.lab.trial.actor import Actor
 from nvshare.cli.lab.trial.command import command_of
 from nvshare.cli.lab.trial.limits import with_limits
@@ -40,7 +40,7 @@ def run(case: Case, seconds: float | None = None) -> Waited:
 def _play(case: Case, length: float, seed: int) -> Waited:
     """Play a case on one node."""
     speed = case.speed
-    scenario = scenario_of(case, WARM_UP_S + length)
+    scenario = scenario_of(case, case.warm_up + length)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stage = stack.enter_context(
@@ -54,8 +54,8 @@ def _play(case: Case, length: float, seed: int) -> Waited:
         for actor, program in zip(actors, scenario.program, strict=True):
             actor.begin(0, zero + program.arrival / speed)
         trainers = actors[len(case.askers) :]
-        before = _computed_at(stage, trainers, zero + WARM_UP_S / speed)
-        after = _computed_at(stage, trainers, zero + (WARM_UP_S + length) / speed)
+        before = _computed_at(stage, trainers, zero + case.warm_up / speed)
+        after = _computed_at(stage, trainers, zero + (case.warm_up + length) / speed)
         asked = [
             one
             for who in range(len(case.askers))

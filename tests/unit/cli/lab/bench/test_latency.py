@@ -1,12 +1,28 @@
+import json
+from dataclasses import replace
+
 import pytest
+from click.testing import CliRunner
 
 from nvshare.cli.lab.bench.first_come import Served
-from nvshare.cli.lab.bench.latency import choose, on_simulator
+from nvshare.cli.lab.bench.latency import (
+    choose,
+    latency,
+    on_simulator,
+    parse_settings,
+    with_settings,
+)
 from nvshare.cli.lab.bench.latency_cases import CASES, GB, Asker, Case, popularity
 from nvshare.cli.lab.bench.latency_results import Waited, joined, percentile
 from nvshare.cli.lab.bench.latency_runs import read_bursts
-from nvshare.cli.lab.bench.latency_scenario import WARM_UP_S, Asked, judge, machine_of, scenario_of
-from nvshare.cli.lab.bench.latency_simulation import simulate_case
+from nvshare.cli.lab.bench.latency_scenario import (
+    Asked,
+    judge,
+    machine_of,
+    measured,
+    scenario_of,
+)
+from nvshare.cli.lab.bench.latency_simulation import simulate_case, simulate_nodes, simulated
 from nvshare.errors import BadInputError
 from nvshare.lab.sim.engine import simulate
 
@@ -51,6 +67,29 @@ def test_notebooks_that_meet_each_other_wait_little_longer_than_they_have_to() -
     assert line["p50_to_bound"] <= 1.3
     assert line["p99_to_bound"] <= 1.3
     assert line["others_loss"] <= line["loss_floor"] + 0.01
+
+
+def test_three_notebooks_are_measured_when_waits_have_become_steady() -> None:
+    """A core that saves for notebooks, or remembers, serves them at once for the first minutes."""
+    (case, *_) = (one for one in choose(["three-notebooks"]) if one.priority == "normal")
+    length = 1200.0
+    waits: tuple[list[float], list[float]] = ([], [])
+    for seed in range(case.nodes):
+        for one in measured(case, length, simulated(case, length, seed).asked):
+            began = case.warm_up + length if one.began is None else one.began
+            waits[one.wanted > case.warm_up + length / 2].append(began - one.wanted)
+    early, late = (sum(half) / len(half) for half in waits)
+    assert early == pytest.approx(late, rel=0.15)
+
+
+def test_nodes_are_simulated_with_requests_of_their_own() -> None:
+    case = replace(ALONE, nodes=3)
+    together = simulate_nodes(case, 100.0)
+    alone = [simulate_case(case, 100.0, seed) for seed in range(3)]
+    assert together.waits == alone[0].waits + alone[1].waits + alone[2].waits
+    asked = [simulated(case, 100.0, seed).asked[-1].wanted for seed in range(3)]
+    assert len(set(asked)) == 3
+    assert together.seconds == 300.0
 
 
 def test_a_trainer_keeps_its_time_beside_frequent_bursts_of_high_priority() -> None:
@@ -116,14 +155,14 @@ def test_beside_a_trainer_that_fits_nothing_is_moved_and_only_the_work_is_lost()
     line = waited.line()
     assert max(waited.waits) < 1.5
     assert (line["bound_p99_s"], line["others_loss"]) == (
-        pytest.approx(1 / 12, abs=0.001),
+        0.0,
         pytest.approx(line["loss_floor"], abs=0.03),
     )
 
 
 def test_who_still_waits_in_the_end_has_waited_until_then() -> None:
     (case,) = (one for one in choose(["frequent"]) if one.priority == "normal")
-    end = WARM_UP_S + 50.0
+    end = case.warm_up + 50.0
     asks = simulate(scenario_of(case, end), picture=True).records[0]
     last = (asks.bursts or [])[-1]
     assert last.began is None
@@ -138,7 +177,7 @@ def test_the_room_is_what_the_daemon_counts_with() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.priority}")
 def test_all_cases_can_be_told_as_scenarios(case: Case) -> None:
-    told = scenario_of(case, WARM_UP_S)
+    told = scenario_of(case, case.warm_up)
     assert len(told.program) == len(case.askers) + len(case.trainers)
     assert {one.priority for one in told.program[: len(case.askers)]} == {case.priority}
 
@@ -164,12 +203,61 @@ def test_what_programs_tell_of_their_bursts() -> None:
     assert read_bursts("", 0, 0.0) == []
 
 
+def test_the_bound_begins_with_the_memory_that_the_warm_up_has_left() -> None:
+    begun = ALONE.warm_up + 1.0
+    cold, warm = (
+        judge(ALONE, 100.0, [Asked(wanted, 0, wanted) for wanted in times], ()).at_best
+        for times in ([begun], [begun - 20.0, begun])
+    )
+    assert [one.wait for one in cold] == [pytest.approx(8 / 12)]
+    assert [one.wait for one in warm] == [0.0]
+
+
 def test_only_what_was_wanted_after_the_warm_up_counts() -> None:
     asked = [
-        Asked(WARM_UP_S + 90.0, 0, WARM_UP_S + 101.0),
-        Asked(WARM_UP_S - 1.0, 0, WARM_UP_S),
-        Asked(WARM_UP_S + 10.0, 0, WARM_UP_S + 11.0),
-        Asked(WARM_UP_S + 95.0, 0, None),
-        Asked(WARM_UP_S + 100.5, 0, WARM_UP_S + 101.0),
+        Asked(ALONE.warm_up + 90.0, 0, ALONE.warm_up + 101.0),
+        Asked(ALONE.warm_up - 1.0, 0, ALONE.warm_up),
+        Asked(ALONE.warm_up + 10.0, 0, ALONE.warm_up + 11.0),
+        Asked(ALONE.warm_up + 95.0, 0, None),
+        Asked(ALONE.warm_up + 100.5, 0, ALONE.warm_up + 101.0),
     ]
     assert judge(ALONE, 100.0, asked, ()).waits == (1.0, 10.0, 5.0)
+
+
+def test_settings_of_the_gpu_are_changed_by_name() -> None:
+    (case,) = (one for one in choose(["notebook-batch"]) if one.priority == "high")
+    changed = with_settings(case, parse_settings(["turn=40", "gangs=off"]))
+    assert dict(changed.settings) == {"policy": "batch", "turn_seconds": 40.0, "gangs": False}
+    assert with_settings(case, {}) == case
+
+
+@pytest.mark.parametrize("change", ["colour=red", "policy", "policy=none", "turn_max=0"])
+def test_a_setting_that_cannot_be_changed(change: str) -> None:
+    with pytest.raises(BadInputError):
+        parse_settings([change])
+
+
+def run_verb(*words: str) -> list[str]:
+    """Run the verb, and return the lines that it prints."""
+    result = CliRunner().invoke(latency, words, catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output.splitlines()
+
+
+def test_mixes_print_a_line_each_and_a_summary() -> None:
+    lines = run_verb("--mixes", "2", "--set", "design", "--seconds", "60", "--jobs", "1", "--json")
+    one, summary = map(json.loads, lines)
+    assert (one["bench"], one["set"], one["mix"]) == ("mixes", "design", "design-0")
+    assert (summary["set"], summary["mixes"]) == ("design", 1)
+
+
+def test_mixes_print_a_table_for_people() -> None:
+    lines = run_verb("--mix", "unseen-2", "--seconds", "60", "--jobs", "1")
+    assert lines[0].startswith("unseen-2: ")
+    assert any("chosen: 1 mixes" in line for line in lines)
+
+
+def test_mixes_run_in_the_simulator_only() -> None:
+    for words in (["--on", "emulator"], ["--case", "notebook"]):
+        with pytest.raises(BadInputError, match="only in the simulator"):
+            CliRunner().invoke(latency, ["--mixes", "2", *words], catch_exceptions=False)
