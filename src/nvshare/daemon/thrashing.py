@@ -96,7 +96,7 @@ def judge(
         return None
     last = looks[-1]
     ease = _FASTER if before is not None else 1.0
-    still = [one for one in last.programs if _stands_still(one.id, looks, ease * clock)]
+    still = [one for one in last.programs if _stands_still(one.id, looks, ease, clock)]
     stuck = [one for one in still if _has_work(one.id, looks)]
     if utilisation is not None and _explains(still, last):
         stuck = still
@@ -110,13 +110,13 @@ def judge(
     )
 
 
-def _stands_still(program: int, looks: Sequence[Look], clock: float) -> bool:
+def _stands_still(program: int, looks: Sequence[Look], ease: float, clock: float) -> bool:
     """Whether a program has had a turn all the time, and made almost no calls."""
     seen = _seen(program, looks)
     if len(seen) < len(looks) or not all(one.holds and one.is_paged for one in seen):
         return False
     usual = _ASSUMED_USUAL * clock if seen[0].usual is None else seen[0].usual
-    most = max(_FEWEST_CALLS * clock, _PART_OF_USUAL * usual)
+    most = ease * max(_FEWEST_CALLS * clock, _PART_OF_USUAL * usual)
     return seen[-1].calls - seen[0].calls < most * (looks[-1].now - looks[0].now)
 
 
