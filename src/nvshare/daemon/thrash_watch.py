@@ -13,7 +13,8 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Kind
 from nvshare.daemon.devices import open_nvml
 from nvshare.daemon.logs import fields
-from nvshare.daemon.thrashing import THRASHING_SECONDS, Look, Program, Thrashing, judge
+from nvshare.daemon.tally import NOTHING
+from nvshare.daemon.thrashing import Look, Program, Thrashing, judge, seconds_to_judge
 
 if TYPE_CHECKING:
     from nvshare.daemon.devices import Gpu
@@ -51,10 +52,10 @@ class _Watched:
         # By client, the calls per second that it made before.
         self.usual: dict[int, float | None] = {}
 
-    def add(self, look: Look) -> None:
-        """Keep a look, and of those before it as many as are judged."""
+    def add(self, look: Look, seconds: float) -> None:
+        """Keep a look, and those before it that are judged with it."""
         self.looks.append(look)
-        while len(self.looks) > 1 and look.now - self.looks[1].now >= THRASHING_SECONDS:
+        while len(self.looks) > 1 and look.now - self.looks[1].now >= seconds:
             self.looks.popleft()
 
 
@@ -87,15 +88,20 @@ class ThrashWatch:
     async def look(self) -> None:
         """Look at all GPUs once."""
         for gpu in list(self._node.gpus.values()):
-            if not self._look_at(gpu).is_crowded:
+            if self._fits(gpu) or not self._look_at(gpu).is_crowded:
                 self._watched.pop(gpu.uuid, None)
                 self._note(gpu, None)
                 continue
             utilisation = await asyncio.to_thread(self._utilisation, gpu.uuid)
             watched = self._watched.setdefault(gpu.uuid, _Watched())
-            watched.add(self._look_at(gpu, utilisation))
+            watched.add(self._look_at(gpu, utilisation), seconds_to_judge(self.of(gpu)))
             clock = self._node.executor.gpu_clock
             self._note(gpu, judge(watched.looks, self.of(gpu), clock))
+
+    def _fits(self, gpu: "Gpu") -> bool:
+        """Whether all programs fit, wherever their memory is. That is quick to see."""
+        device = self._node.core.view(gpu.uuid)
+        return device.allocated <= device.usable
 
     def _look_at(self, gpu: "Gpu", utilisation: float | None = None) -> Look:
         node = self._node
@@ -115,8 +121,9 @@ class ThrashWatch:
         on_gpu = 0 if holding is None else holding.on_device
         is_paged = kind in (Kind.MANAGED, Kind.MIXED)
         busy = told.busy_ns / 1e9
-        usual = None
-        if (watched := self._watched.get(member.gpu.uuid)) is not None:
+        usual, watched = None, self._watched.get(member.gpu.uuid)
+        if watched is not None and told != NOTHING:
+            # By its first report since then: later ones are of the time in which it may thrash.
             pace = told.launches / busy if busy >= _LEAST_SEEN else None
             usual = watched.usual.setdefault(member.id, pace)
         return Program(

@@ -29,6 +29,8 @@ _FEWEST_CALLS = 0.2
 _ASSUMED_USUAL = 100.0
 # What thrashes has to become this many times as fast to thrash no more, or the state would flicker.
 _FASTER = 2.0
+# And it is judged by so many times as long.
+_LASTING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,58 +91,82 @@ def judge(
 
     ``clock`` is how many seconds of the GPU pass in one of ours, where it is emulated.
     """
-    if not looks or looks[-1].now - looks[0].now < THRASHING_SECONDS:
-        return None
     utilisation = _mean([one.utilisation for one in looks])
-    if utilisation is not None and utilisation < _LEAST_UTILISATION:
+    if not looks or (utilisation is not None and utilisation < _LEAST_UTILISATION):
         return None
-    last = looks[-1]
     ease = _FASTER if before is not None else 1.0
-    still = [one for one in last.programs if _stands_still(one.id, looks, ease, clock)]
-    stuck = [one for one in still if _has_work(one.id, looks)]
+    last = looks[-1]
+    spells = [_spell_of(one.id, looks) for one in last.programs]
+    still = [spell for spell in spells if spell is not None and spell.stands_still(ease, clock)]
+    stuck = [spell for spell in still if spell.has_work]
     if utilisation is not None and _explains(still, last):
         stuck = still
-    if not _exceeds(last, stuck):
+    programs = [spell.last for spell in stuck]
+    if not _exceeds(last, programs):
         return None
     return Thrashing(
-        since=looks[0].now if before is None else before.since,
-        programs=tuple(one.id for one in stuck),
-        memory=sum(one.memory for one in stuck),
-        room=_room_for(last, stuck),
+        since=max(spell.since for spell in stuck) if before is None else before.since,
+        programs=tuple(one.id for one in programs),
+        memory=sum(one.memory for one in programs),
+        room=_room_for(last, programs),
     )
 
 
-def _stands_still(program: int, looks: Sequence[Look], ease: float, clock: float) -> bool:
-    """Whether a program has had a turn all the time, and made almost no calls."""
-    seen = _seen(program, looks)
-    if len(seen) < len(looks) or not all(one.holds and one.is_paged for one in seen):
-        return False
-    usual = _ASSUMED_USUAL * clock if seen[0].usual is None else seen[0].usual
-    most = ease * max(_FEWEST_CALLS * clock, _PART_OF_USUAL * usual)
-    return seen[-1].calls - seen[0].calls < most * (looks[-1].now - looks[0].now)
+def seconds_to_judge(before: Thrashing | None) -> float:
+    """Return how far looks go back.
+
+    Whose pages have just come in runs for a moment, until they are taken again. So it takes longer
+    to see that thrashing is over than to see that it has begun.
+    """
+    return THRASHING_SECONDS if before is None else _LASTING * THRASHING_SECONDS
 
 
-def _has_work(program: int, looks: Sequence[Look]) -> bool:
-    """Whether a program has surely had work all the time."""
-    seen = _seen(program, looks)
-    busy = seen[-1].busy_seconds - seen[0].busy_seconds
-    is_busy = busy >= _LEAST_BUSY * (looks[-1].now - looks[0].now)
-    return is_busy or all(one.is_told for one in seen)
+@dataclass(frozen=True, slots=True)
+class _Spell:
+    """The time for which a program has had a turn and pageable memory."""
+
+    since: float
+    seconds: float
+    first: Program
+    last: Program
+    is_told: bool
+
+    def stands_still(self, ease: float, clock: float) -> bool:
+        """Whether it has made almost no calls."""
+        usual = _ASSUMED_USUAL * clock if self.first.usual is None else self.first.usual
+        most = ease * max(_FEWEST_CALLS * clock, _PART_OF_USUAL * usual)
+        return self.last.calls - self.first.calls < most * self.seconds
+
+    @property
+    def has_work(self) -> bool:
+        """Whether it has surely had work all the time."""
+        busy = self.last.busy_seconds - self.first.busy_seconds
+        return self.is_told or busy >= _LEAST_BUSY * self.seconds
 
 
-def _explains(still: Sequence[Program], look: Look) -> bool:
+def _spell_of(program: int, looks: Sequence[Look]) -> _Spell | None:
+    """Return a program's spell up to the last look; None: it is too short to judge."""
+    seen: list[tuple[float, Program]] = []
+    for look in reversed(looks):
+        one = next((one for one in look.programs if one.id == program), None)
+        if one is None or not (one.holds and one.is_paged):
+            break
+        seen.append((look.now, one))
+    if not seen or seen[0][0] - seen[-1][0] < THRASHING_SECONDS:
+        return None
+    (end, last), (since, first) = seen[0], seen[-1]
+    return _Spell(since, end - since, first, last, all(one.is_told for _, one in seen))
+
+
+def _explains(still: Sequence[_Spell], look: Look) -> bool:
     """Whether nobody else can be what the GPU is busy with.
 
     A program whose threads wait in calls of the driver for room in its queues reports no work. It
     looks as if it had none, and so does one that really has none. But if nobody makes calls, and
     the GPU is busy, it is busy with work that was given to it before.
     """
-    here = {one.id for one in still}
+    here = {spell.last.id for spell in still}
     return not look.has_outsiders and all(one.id in here for one in look.programs if one.holds)
-
-
-def _seen(program: int, looks: Sequence[Look]) -> list[Program]:
-    return [one for look in looks for one in look.programs if one.id == program]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

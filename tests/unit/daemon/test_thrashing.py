@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from nvshare.daemon.thrashing import THRASHING_SECONDS, Look, Program, Thrashing, judge
+from nvshare.daemon.thrashing import (
+    THRASHING_SECONDS,
+    Look,
+    Program,
+    Thrashing,
+    judge,
+    seconds_to_judge,
+)
 
 GIB = 1 << 30
 USABLE = 14 * GIB
@@ -159,3 +166,26 @@ def test_a_newcomer_is_not_among_them_yet() -> None:
 
 def test_without_looks_nothing_is_said() -> None:
     assert judge([]) is None
+
+
+def test_a_program_that_runs_for_a_moment_thrashes_all_the_same() -> None:
+    before = Thrashing(50.0, (1, 2), 24 * GIB, USABLE)
+    assert seconds_to_judge(before) > seconds_to_judge(None) == THRASHING_SECONDS
+    # Its pages had come in, and for two seconds it was as fast as usual.
+    seen = looks(program(1), program(2), calls=0.2, seconds=seconds_to_judge(before))
+    burst = [
+        replace(one, programs=(one.programs[0], replace(one.programs[1], calls=1200)))
+        for one in seen[-3:]
+    ]
+    assert judge([*seen[:-3], *burst], before) is not None
+    assert judge([*seen[-7:-3], *burst]) is None
+
+
+def test_who_came_while_others_thrashed_is_one_of_them_soon() -> None:
+    before = Thrashing(50.0, (1, 2), 24 * GIB, USABLE)
+    long = looks(program(1), program(2), seconds=20)
+    third = program(3, is_told=True)
+    late = [replace(one, programs=(*one.programs, third)) for one in long[-6:]]
+    found = judge([*long[:-6], *late], before)
+    assert found is not None
+    assert found.programs == (1, 2, 3)
