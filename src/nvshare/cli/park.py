@@ -7,6 +7,7 @@ from nvshare.cli.control import Daemon
 from nvshare.cli.json_output import show_json
 from nvshare.cli.status_table import gib
 from nvshare.telemetry.snapshot import ClientStatus, GroupStatus
+from nvshare.telemetry.thrashing import cannot_give_way
 
 
 @click.command()
@@ -48,7 +49,15 @@ def describe(group: GroupStatus, members: list[ClientStatus]) -> list[str]:
     """Say which memory leaves, and which cannot."""
     moves = sum(one.allocated - one.pinned for one in members)
     pinned = sum(one.pinned for one in members)
-    lines = [f"{_name(group)} is parked: {gib(moves)} GiB leave the GPU"]
+    # The work in flight of a program that has a turn ends first: mostly in milliseconds.
+    runs = any(one.state in ("running", "yielding") for one in members)
+    when = " as soon as its work in flight has ended" if runs else ""
+    lines = [f"{_name(group)} is parked: {gib(moves)} GiB leave the GPU{when}"]
+    lines += [
+        f"  pid {one.pid} cannot give way yet: {why}; if it takes too long, end it"
+        for one in members
+        if (why := cannot_give_way(one))
+    ]
     if pinned:
         lines.append(f"  {gib(pinned)} GiB stay: memory that was allocated in this way cannot move")
     stuck = [one for one in members if one.stuck]

@@ -2,6 +2,7 @@
 
 from nvshare.cli.limit_words import further_limits
 from nvshare.telemetry.snapshot import ClientStatus, HostStatus, NodeStatus, OutsideProcess
+from nvshare.telemetry.thrashing import help_thrashing, say_thrashing
 from nvshare.telemetry.words import duration as duration
 from nvshare.telemetry.words import gib as gib
 from nvshare.users import user_name
@@ -17,7 +18,7 @@ def host(status: HostStatus) -> str:
 
 def notes(status: NodeStatus) -> list[str]:
     """Say which GPUs have problems, which memory cannot leave, and which programs wait for what."""
-    lines = absent(status) + outside(status)
+    lines = absent(status) + outside(status) + thrashing(status)
     gpus = {gpu.uuid: gpu.index for gpu in status.devices}
     for client in status.clients:
         who = f"{client.id} ({client.program}, pid {client.pid})"
@@ -55,6 +56,16 @@ def outside(status: NodeStatus) -> list[str]:
         + ", ".join(map(_outsider, gpu.outside))
         for gpu in status.devices
         if gpu.outside
+    ]
+
+
+def thrashing(status: NodeStatus) -> list[str]:
+    """Say on which GPUs programs page against each other, and what to do."""
+    return [
+        f"GPU {gpu.index}: thrashing: {say_thrashing(gpu, status.clients)} "
+        f"{help_thrashing(gpu, status.clients)}"
+        for gpu in status.devices
+        if gpu.thrashing is not None
     ]
 
 

@@ -1,7 +1,8 @@
-"""How one client's time is divided. Every moment belongs to one of six parts, which add up.
+"""How one client's time is divided. Every moment belongs to one of seven parts, which add up.
 
 A moment belongs to the first part that is true of it:
 
+    thrashing    it has a turn, and stands still: its memory is paged against that of others
     memory in    it has a turn, and its gate is closed until its memory is on the device
     memory out   it has no turn, and memory of it is leaving the device
     waiting      it has no turn, and there is work at its gate
@@ -13,7 +14,8 @@ Memory that leaves while a client computes costs it nothing, and counts as compu
 leaves while it waits counts as memory out: that is what its turn has cost. Where several clients
 run at the same time, each that has work on the device is computing.
 
-The first three are known at the moment they begin. The others come from counters that the client
+The first four are known at the moment they begin; thrashing is found by the shell, some seconds
+after it has begun (daemon/thrashing.py). The others come from counters that the client
 reports a few times a second. Between two reports, time is divided as it was between the last two;
 the next report corrects the error. No part ever becomes smaller.
 
@@ -48,6 +50,7 @@ class Part(Enum):
     HELD_BACK = "held_back"
     MEMORY_IN = "memory_in"
     MEMORY_OUT = "memory_out"
+    THRASHING = "thrashing"
     IDLE = "idle"
 
 
@@ -65,12 +68,14 @@ class Doing(Enum):
     WAITS = "waits"
     FILLS = "fills"
     LEAVES = "leaves"
+    THRASHES = "thrashes"
 
 
 _KNOWN = {
     Doing.WAITS: Part.WAITING,
     Doing.FILLS: Part.MEMORY_IN,
     Doing.LEAVES: Part.MEMORY_OUT,
+    Doing.THRASHES: Part.THRASHING,
 }
 
 

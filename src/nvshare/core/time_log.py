@@ -4,7 +4,7 @@ It stands beside the core: the shell gives it the same events, with their effect
 has the rule by which time is divided.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Protocol
 
@@ -56,6 +56,7 @@ class _Follower:
         self.time = ClientTime(now_ns)
         self._holds = is_open
         self._fills = False
+        self.thrashes = False
 
     def look(self, now_ns: int, glance: Glance) -> None:
         """Note what the client does now."""
@@ -76,6 +77,8 @@ class _Follower:
         self._fills = False
 
     def _held(self, glance: Glance) -> Doing:
+        if self.thrashes:
+            return Doing.THRASHES
         return Doing.FILLS if self._fills or glance.lacks_room else Doing.OPEN
 
 
@@ -147,6 +150,16 @@ class TimeLog:
                 follower.look(now_ns, glance)
                 if self._recorder is not None:
                     self._recorder.looked(client, now_ns, glance)
+
+    def note_thrashing(self, now: float, clients: Set[int]) -> None:
+        """Note which clients thrash from now on. The shell sees that, and the core does not."""
+        for client, follower in self._followers.items():
+            if follower.thrashes == (client in clients):
+                continue
+            follower.thrashes = client in clients
+            self._heard.add(client)
+            if (glance := self._core.glance(client)) is not None:
+                follower.look(nanoseconds(now), glance)
 
     def report(self, now: float, client: int, busy_seconds: float, held_back: float) -> None:
         """Take a client's counters, from a caller that does not tell the core."""

@@ -39,6 +39,7 @@ class ClientStatuses:
                 "connected_seconds": now - member.since,
                 "overdue": client.is_overdue,
                 "cannot_drain": client.cannot_drain,
+                "thrashes": node.thrashing.includes(member.gpu, member.id),
                 "parked": client.park.value if client.park else None,
                 "parked_seconds": now - client.parked_at if client.park else 0.0,
                 # Without the context, which the program did not allocate.

@@ -64,7 +64,7 @@ class Executor:
         self.core = core
         self.times = TimeLog(core)
         self._loop = loop
-        self._gpu_clock = gpu_clock
+        self.gpu_clock = gpu_clock
         self._recipients: dict[int, Recipient] = {}
         self._timers: dict[Timer, asyncio.TimerHandle] = {}
         # By client and turn, the client that it may hand over to: its claims are checked here.
@@ -205,7 +205,7 @@ class Executor:
             share_ppm=0 if share.percent is None else max(1, round(share.percent * 10_000)),
             window_us=microseconds(share.window),
             own_ppm=max(1, round(share.own * 1e6)),
-            clock=round(self._gpu_clock * 1000),
+            clock=round(self.gpu_clock * 1000),
         )
         self._send(effect.client, frame)
 

@@ -204,6 +204,7 @@ class _Daemon:
         self._run_beside(node.footprint.follow())
         node.outsiders.warns = self._config.warn_outside
         self._run_beside(node.outsiders.follow())
+        self._run_beside(node.thrashing.follow())
         self._run_beside(node.extents.follow())
         self._run_beside(follow_minutes(node))
         if companion is not None:

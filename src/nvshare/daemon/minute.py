@@ -122,7 +122,7 @@ def _percent(before: Sample, after: Sample) -> int:
 
 def time_parts(spent: Iterable[int]) -> TimeParts:
     """Return nanoseconds of all parts as a snapshot has them."""
-    computing, waiting, held_back, memory_in, memory_out, idle = spent
+    computing, waiting, held_back, memory_in, memory_out, thrashing, idle = spent
     return TimeParts.of_known(
         {
             "computing": computing / 1e9,
@@ -130,6 +130,7 @@ def time_parts(spent: Iterable[int]) -> TimeParts:
             "held_back": held_back / 1e9,
             "memory_in": memory_in / 1e9,
             "memory_out": memory_out / 1e9,
+            "thrashing": thrashing / 1e9,
             "idle": idle / 1e9,
         }
     )

@@ -38,6 +38,7 @@ from nvshare.daemon.peers import Peers
 from nvshare.daemon.pod_limits import Pods
 from nvshare.daemon.reading import Rejection
 from nvshare.daemon.session import Session
+from nvshare.daemon.thrash_watch import ThrashWatch
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pod_orders import PodOrders
@@ -115,6 +116,7 @@ class Node:
         self.belief = Belief(self)
         self.footprint = Footprint(self)
         self.outsiders = Outsiders(self)
+        self.thrashing = ThrashWatch(self)
         self.extents = Extents(self, populated=populated)
         self.executor.on_provide = self.extents.aim
         self.pods = Pods()

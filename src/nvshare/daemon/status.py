@@ -15,7 +15,14 @@ from nvshare.daemon.group_status import GroupStatuses
 from nvshare.daemon.minute import PARTS, Sample, look, time_parts
 from nvshare.daemon.node import Node
 from nvshare.daemon.tally import COUNTED, REFUSALS
-from nvshare.telemetry.snapshot import DeviceStatus, HostStatus, MissingGpu, NodeStatus, Totals
+from nvshare.telemetry.snapshot import (
+    DeviceStatus,
+    HostStatus,
+    MissingGpu,
+    NodeStatus,
+    Thrashing,
+    Totals,
+)
 
 # By client id.
 Samples: TypeAlias = Mapping[int, Sample]
@@ -124,6 +131,16 @@ def _describe_gpu(node: Node, gpu: Gpu, now: float, samples: Samples) -> DeviceS
         lost_seconds=None if lost is None else now - lost.since,
         lost_because="" if lost is None else lost.why,
         outside=node.outsiders.of(gpu),
+        thrashing=_thrashing(node, gpu, now),
+    )
+
+
+def _thrashing(node: Node, gpu: Gpu, now: float) -> Thrashing | None:
+    found = node.thrashing.of(gpu)
+    if found is None:
+        return None
+    return Thrashing(
+        seconds=now - found.since, programs=found.programs, memory=found.memory, room=found.room
     )
 
 

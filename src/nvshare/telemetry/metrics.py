@@ -246,6 +246,11 @@ GPU: Section[DeviceStatus] = Section(
             "Expected speed of moving memory, estimated from earlier moves.",
             attrgetter("bandwidth"),
         ),
+        _gauge(
+            "gpu_thrashing_seconds",
+            "Time for which programs have stood still, paging against each other; 0: none do.",
+            lambda gpu: 0.0 if gpu.thrashing is None else gpu.thrashing.seconds,
+        ),
         *_counted("gpu", "totals."),
     ),
 )
@@ -297,6 +302,11 @@ PROGRAM: Section[ClientStatus] = Section(
             "program_cannot_drain",
             "1 if the program cannot give way as told: its work waits for its own next calls.",
             attrgetter("cannot_drain"),
+        ),
+        _gauge(
+            "program_thrashing",
+            "1 if the program stands still, because it pages against other programs.",
+            attrgetter("thrashes"),
         ),
         Metric(
             "nvshare_program_parked",

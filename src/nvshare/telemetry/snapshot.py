@@ -52,6 +52,7 @@ class TimeParts(_Model):
     held_back: float = 0.0
     memory_in: float = 0.0
     memory_out: float = 0.0
+    thrashing: float = 0.0
     idle: float = 0.0
 
     @property
@@ -102,6 +103,8 @@ class ClientStatus(_Model):
     overdue: bool
     # It was ordered to give way, and cannot: its work waits for its own next calls.
     cannot_drain: bool = False
+    # It is among those that page against each other (DeviceStatus.thrashing).
+    thrashes: bool = False
     # Why it is parked, if it is; and for how long.
     parked: Parked | None = None
     parked_seconds: float = 0.0
@@ -215,6 +218,20 @@ class OutsideProcess(_Model):
     memory: int
 
 
+class Thrashing(_Model):
+    """Programs that run at the same time, do not fit together, and so page against each other.
+
+    They have been standing still for so long. One program alone pages against itself.
+    """
+
+    seconds: float
+    # Their ids.
+    programs: tuple[int, ...]
+    # The memory that they have together, and the room that the GPU has for it.
+    memory: int
+    room: int
+
+
 class DeviceStatus(_Model):
     """One GPU."""
 
@@ -245,6 +262,8 @@ class DeviceStatus(_Model):
     lost_because: str = ""
     # The processes that use it without nvshare. Their memory is not usable.
     outside: tuple[OutsideProcess, ...] = ()
+    # The programs that page against each other now; None: none do.
+    thrashing: Thrashing | None = None
 
 
 class MissingGpu(_Model):

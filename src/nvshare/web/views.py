@@ -23,7 +23,7 @@ class Lane(_Model):
 class Sample(_Model):
     """What programs did between two snapshots.
 
-    ``programs`` has for each id six parts of that time in percent, in the order of TimeParts, then
+    ``programs`` has for each id the parts of that time in percent, in the order of TimeParts, then
     its memory on the GPU and its memory away on the host, in MiB.
     """
 

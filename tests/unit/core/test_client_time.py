@@ -38,6 +38,7 @@ class Scene:
     [
         (Doing.WAITS, Part.WAITING),
         (Doing.FILLS, Part.MEMORY_IN),
+        (Doing.THRASHES, Part.THRASHING),
         (Doing.LEAVES, Part.MEMORY_OUT),
         (Doing.OPEN, Part.IDLE),
         (Doing.CLOSED, Part.IDLE),

@@ -146,3 +146,24 @@ def test_of_who_is_gone_nothing_is_known(scene: Scene) -> None:
     scene.now += 2
     scene.leave(1)
     assert scene.spent(1) == {}
+
+
+def test_time_in_which_it_thrashes_is_neither_computing_nor_idle(scene: Scene) -> None:
+    scene.now += 1
+    assert scene.spent(1) == {"idle": 1.0}
+    scene.times.note_thrashing(scene.now, {1})
+    assert scene.times.take_heard() >= {1}
+    for _ in range(4):
+        scene.now += 1
+        busy = scene.now - 1000
+        scene.core.handle(UsageReported(now=scene.now, client=1, busy_seconds=busy))
+    assert scene.spent(1) == pytest.approx({"idle": 1.0, "thrashing": 4.0})
+    scene.times.note_thrashing(scene.now, set())
+    scene.now += 1
+    assert scene.spent(1)["thrashing"] == 4.0
+
+
+def test_who_has_no_turn_does_not_thrash(scene: Scene) -> None:
+    scene.times.note_thrashing(scene.now, {2})
+    scene.now += 3
+    assert scene.spent(2) == {"waiting": 3.0}

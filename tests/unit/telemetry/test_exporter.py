@@ -21,6 +21,7 @@ from nvshare.telemetry.snapshot import (
     MissingGpu,
     NodeStatus,
     OutsideProcess,
+    Thrashing,
     TimeParts,
     Totals,
 )
@@ -55,6 +56,7 @@ def device(index: int = 0, **changes: Any) -> DeviceStatus:
         "lost_seconds": 30.0,
         "lost_because": "NVML: GPU is lost",
         "outside": (OutsideProcess(pid=9, uid=1000, program="jupyter", memory=GIB),),
+        "thrashing": Thrashing(seconds=7.5, programs=(1, 2), memory=24 * GIB, room=15 * GIB),
     }
     return DeviceStatus(**{**values, **changes})
 
@@ -348,6 +350,9 @@ NOT_EXPORTED = {
     "clients.stuck_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_because": "words for people, who find them in `nvshare status`",
     "clients.allocation_next": "words for people, who find them in `nvshare status`",
+    "devices.thrashing.programs": "each of them has a metric that says so",
+    "devices.thrashing.memory": "for people, who find it in `nvshare status`",
+    "devices.thrashing.room": "for people, who find it in `nvshare status`",
     "devices.outside.pid": "how many there are is told; who they are is for people",
     "devices.outside.uid": "the same",
     "devices.outside.program": "the same",

@@ -43,6 +43,7 @@ def test_only_counters_have_rates(expression: str) -> None:
 def test_there_is_an_alert_for_everything_that_people_want_to_hear_of() -> None:
     assert [rule["alert"] for rule in alerts()] == [
         "NvshareLongWait",
+        "NvshareThrashing",
         "NvshareMovingMemory",
         "NvshareHostMemory",
         "NvshareOutsideProcess",

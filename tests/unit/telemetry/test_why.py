@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from nvshare.settings import ClientLimits, DeviceSettings
-from nvshare.telemetry.snapshot import ClientStatus, DeviceStatus, OutsideProcess, Recent
+from nvshare.telemetry.snapshot import (
+    ClientStatus,
+    DeviceStatus,
+    OutsideProcess,
+    Recent,
+    Thrashing,
+)
 from nvshare.telemetry.why import Explanation, explain
 
 from .making import GIB, make_client, make_gpu, make_node
@@ -247,3 +253,39 @@ def test_limits_that_a_ceiling_has_set_say_so() -> None:
     )
     assert "The administrator of the cluster can raise the ceiling" in text(found)
     assert "nvshare limit" not in text(found)
+
+
+THRASHING = Thrashing(seconds=12.0, programs=(1, 2), memory=24 * GIB, room=14 * GIB)
+
+
+def test_thrashing_is_the_cause_as_soon_as_it_is_known() -> None:
+    # Most of the minute is from before: one seemed to compute, and the other to do nothing.
+    one = make_client(1, parts={"computing": 54.0, "thrashing": 6.0}, thrashes=True, **LARGE)
+    other = make_client(2, parts={"thrashing": 6.0}, thrashes=True, **LARGE)
+    gpu = make_gpu(thrashing=THRASHING, settings=DeviceSettings(mode="concurrent"))
+    for client, beside in ((one, other), (other, one)):
+        found = why(client, beside, gpu=gpu)
+        assert found.main.cause == "thrashing"
+        assert found.main.numbers["memory"] == 24 * GIB
+        said = text(found)
+        assert "stood still, thrashing, 10 %" in said
+        assert "root/train1.py and root/train2.py page against each other" in said
+        assert "`nvshare set --gpu 0 mode=auto`" in said
+        for wrong in ("no other program", "nothing holds it up", "GPU waited for the program"):
+            assert wrong not in said
+
+
+def test_who_waits_behind_programs_that_thrash_hears_of_it() -> None:
+    waits = make_client(3, parts={"waiting": 60.0}, state="waiting")
+    both = [make_client(number, parts={"thrashing": 60.0}, thrashes=True) for number in (1, 2)]
+    found = why(waits, *both, gpu=make_gpu(thrashing=THRASHING))
+    assert found.main.cause == "thrashing"
+    assert "page against each other" in text(found)
+
+
+def test_thrashing_that_is_over_is_said_to_be() -> None:
+    found = why(make_client(parts={"thrashing": 40.0, "computing": 20.0}, **LARGE), OTHER)
+    assert found.main.cause == "thrashing"
+    assert "It stood still 67 % of the time, paging against other programs. That is over." in text(
+        found
+    )

@@ -5,6 +5,8 @@ from importlib.resources import files
 
 import pytest
 
+from nvshare.telemetry.snapshot import TimeParts
+
 PAGE = files("nvshare.web") / "page"
 FILES = {file.name: file.read_text(encoding="utf-8") for file in PAGE.iterdir()}
 
@@ -48,3 +50,14 @@ def test_every_field_has_a_label() -> None:
         labelled = identity and f'for="{identity[1]}"' in html
         inside = re.search(rf"<label[^>]*>(?:(?!</label>)[\s\S])*{re.escape(tag)}", html)
         assert labelled or inside, tag
+
+
+def test_every_part_of_time_has_a_word_and_a_colour() -> None:
+    found = re.search(r"PARTS = \[(.*)\]", FILES["words.js"])
+    assert found
+    # Samples have the parts in this order.
+    assert re.findall(r'"(\w+)"', found[1]) == list(TimeParts.model_fields)
+    for part in TimeParts.model_fields:
+        assert f"\n  {part}: " in FILES["words.js"]
+        assert f"--{part}:" in FILES["style.css"]
+        assert f'.swatch[data-part="{part}"]' in FILES["charts.css"]

@@ -19,7 +19,7 @@ def test_a_sample_is_the_difference_between_two_snapshots() -> None:
     timeline.add(2000, make_node(make_client(1, attribution=later, **there)))
     (sample,) = timeline.after(0)
     assert (sample.since, sample.until) == (1000, 2000)
-    assert sample.programs == {1: (25, 50, 0, 25, 0, 0, 7 * 1024, 5 * 1024)}
+    assert sample.programs == {1: (25, 50, 0, 25, 0, 0, 0, 7 * 1024, 5 * 1024)}
 
 
 def test_who_has_just_come_is_seen_from_its_beginning() -> None:
@@ -27,9 +27,9 @@ def test_who_has_just_come_is_seen_from_its_beginning() -> None:
     timeline.add(1000, make_node(make_client(1)))
     timeline.add(2000, make_node(make_client(1), make_client(2, attribution=spent(idle=0.4))))
     (sample,) = timeline.after(0)
-    assert sample.programs[2][:6] == (0, 0, 0, 0, 0, 100)
+    assert sample.programs[2][:7] == (0, 0, 0, 0, 0, 0, 100)
     # No time has passed for the other one: there is no division by zero.
-    assert sample.programs[1][:6] == (0, 0, 0, 0, 0, 0)
+    assert sample.programs[1][:7] == (0, 0, 0, 0, 0, 0, 0)
 
 
 def test_one_is_told_what_one_has_not_been_told() -> None:

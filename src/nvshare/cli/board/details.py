@@ -14,6 +14,7 @@ NAMES = {
     "held_back": "held back",
     "memory_in": "memory in",
     "memory_out": "memory out",
+    "thrashing": "thrashing",
     "idle": "idle",
 }
 _BAR = 30
@@ -22,7 +23,7 @@ _BAR = 30
 def draw_details(
     status: NodeStatus, client: ClientStatus, width: int, glyphs: Glyphs
 ) -> list[RenderableType]:
-    """Draw the six parts of its time, for the last minute and since it connected, with reasons."""
+    """Draw the parts of its time, for the last minute and since it connected, with reasons."""
     lately, ever = client.recent.attribution, client.attribution
     bar = max(0, min(_BAR, width - 40))
     whole = duration(client.connected_seconds)

@@ -31,15 +31,19 @@ def used_percent(clients: Sequence[ClientStatus]) -> float:
 
 def _head(gpu: DeviceStatus, clients: Sequence[ClientStatus], width: int) -> Text:
     """Draw the facts that fit, the most important first."""
+    is_bad = gpu.lost_seconds is not None or gpu.thrashing is not None
     state = [f"GPU {gpu.index}", f"{used_percent(clients):.0f} % busy"]
     if gpu.lost_seconds is not None:
         state[1] = f"lost {duration(gpu.lost_seconds)} ago"
+    elif gpu.thrashing is not None:
+        # It is busy with pages: how busy its programs are says nothing.
+        state[1] = f"thrashing for {duration(gpu.thrashing.seconds)}"
     parts = [*state, *_turn(gpu, clients), *_waiting(clients)]
     extra = [gpu.name, f"mode {gpu.settings.mode}", _turn_length(gpu)]
     while extra and cell_len("  ".join([*parts, *extra])) > width:
         extra.pop()
     words = "  ".join([parts[0], *extra, *parts[1:]])
-    return Text(words, style="red" if gpu.lost_seconds is not None else "bold", overflow="fold")
+    return Text(words, style="red" if is_bad else "bold", overflow="fold")
 
 
 def _turn(gpu: DeviceStatus, clients: Sequence[ClientStatus]) -> list[str]:

@@ -16,7 +16,13 @@ from nvshare.telemetry.words import duration, gib, percent
 
 CURVE = 10
 _SPAN = 10
-_STYLES = {"running": "green", "waiting": "yellow", "yielding": "magenta", "idle": "dim"}
+_STYLES = {
+    "running": "green",
+    "waiting": "yellow",
+    "yielding": "magenta",
+    "idle": "dim",
+    "thrashing": "red",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,8 @@ def state(client: ClientStatus) -> str:
     """The state of a program. A mark means that it was told to give way and has not yet."""
     if client.parked and client.state in ("idle", "waiting"):
         return "parked"
-    return f"{client.state}!" if client.overdue or client.cannot_drain else client.state
+    shown = "thrashing" if client.thrashes else client.state
+    return f"{shown}!" if client.overdue or client.cannot_drain else shown
 
 
 def limit(client: ClientStatus) -> str:
@@ -73,6 +80,10 @@ def limit(client: ClientStatus) -> str:
             words[-1] += f"({client.share:.0f})"
     words += [limits.priority] if limits.priority else []
     return " ".join([*words, *further_limits(limits)]) or "-"
+
+
+def _style(client: ClientStatus) -> str:
+    return _STYLES["thrashing" if client.thrashes else client.state]
 
 
 _RIGHT: JustifyMethod = "right"
@@ -114,5 +125,5 @@ def draw_programs(
     # The GPU column is useful only if there are several GPUs.
     fields = FIELDS if len(status.devices) != 1 else FIELDS[1:]
     rows = [[field.cell(one, place) for field in fields] for one in clients]
-    styles = [("reverse " if one.id == selected else "") + _STYLES[one.state] for one in clients]
+    styles = [("reverse " if one.id == selected else "") + _style(one) for one in clients]
     return make_table([field.column for field in fields], rows, width, styles)

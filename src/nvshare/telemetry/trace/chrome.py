@@ -18,6 +18,7 @@ _NAMES = {
     "held_back": "held back by its share",
     "memory_in": "memory in",
     "memory_out": "memory out",
+    "thrashing": "thrashing",
     "idle": "idle",
     STARTING: "starting",
 }
@@ -28,6 +29,7 @@ _COLOURS = {
     "held_back": "terrible",
     "memory_in": "rail_load",
     "memory_out": "rail_animation",
+    "thrashing": "black",
     "idle": "white",
     STARTING: "grey",
 }

@@ -29,7 +29,7 @@ class Case:
     @cached_property
     def rivals(self) -> tuple[ClientStatus, ...]:
         """The other programs that had the GPU in the last minute, the longest first."""
-        used = {one.id: part_of(one, "computing", "memory_in") for one in self.others}
+        used = {one.id: part_of(one, "computing", "memory_in", "thrashing") for one in self.others}
         found = (one for one in self.others if used[one.id] >= _LEAST_RIVAL)
         return tuple(sorted(found, key=lambda one: -used[one.id]))
 

@@ -19,6 +19,7 @@ _SAID = {
     "held_back": "was held back by its share {}",
     "memory_in": "brought memory in {}",
     "memory_out": "moved memory out {}",
+    "thrashing": "stood still, thrashing, {}",
     "idle": "had nothing for the GPU to do {}",
 }
 

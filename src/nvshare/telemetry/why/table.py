@@ -14,6 +14,7 @@ from nvshare.telemetry.why.causes import (
     outside,
     parked,
     scaled,
+    thrashing,
     together,
     waiting,
 )
@@ -22,6 +23,7 @@ from nvshare.telemetry.why.finding import Finding
 CAUSES: tuple[Callable[[Case], Finding | None], ...] = (
     lost.find,
     parked.find,
+    thrashing.find,
     host_memory.find,
     outside.find,
     scaled.find,

@@ -2,11 +2,11 @@
 import { PARTS } from "./words.js";
 import { colour, programColour } from "./theme.js";
 
-// Indexes of memory in a sample, after the six parts: on the GPU, and away.
-const HERE = 6;
-const AWAY = 7;
+// Indexes of memory in a sample, after the parts: on the GPU, and away.
+const HERE = PARTS.length;
+const AWAY = HERE + 1;
 // Bottom to top. Idle time is the empty rest.
-const STACK = ["computing", "memory_in", "memory_out", "held_back", "waiting"].map((name) => [name, PARTS.indexOf(name)]);
+const STACK = ["computing", "memory_in", "memory_out", "thrashing", "held_back", "waiting"].map((name) => [name, PARTS.indexOf(name)]);
 
 function prepare(canvas) {
   const scale = window.devicePixelRatio || 1;

@@ -81,6 +81,10 @@ class Panel {
     const parts = [];
     if (gpu.lost_seconds !== null) {
       parts.push(el("span", { class: "gpu-lost" }, `lost ${duration(gpu.lost_seconds)} ago: ${gpu.lost_because}`));
+    } else if (gpu.thrashing) {
+      const { seconds, memory, room } = gpu.thrashing;
+      const words = `thrashing for ${duration(seconds)}: programs with ${gib(memory)} GiB run at the same time, where ${gib(room)} GiB fit`;
+      parts.push(el("span", { class: "gpu-lost" }, words));
     } else {
       const busy = Math.min(100, programs.reduce((sum, one) => sum + usedPercent(one), 0));
       parts.push(el("span", {}, el("b", {}, `${busy.toFixed(0)} %`), " busy"));
@@ -154,7 +158,7 @@ class Panel {
     const sample = sampleAt(samples, this.canvas, event, end, seconds);
     if (!sample) return hideTip();
     const lines = lanes.filter((one) => sample.programs[one.id]).map((one) => {
-      const [here, away] = sample.programs[one.id].slice(6);
+      const [here, away] = sample.programs[one.id].slice(PARTS.length);
       return `${nameOf(one)}: ${gib(here * 2 ** 20)} GiB${away ? `, ${gib(away * 2 ** 20)} away` : ""}`;
     });
     return showTip(event, timeOf(sample), lines);

@@ -3,13 +3,14 @@ import { LIMITS } from "./limit_table.js";
 
 const GIB = 2 ** 30;
 
-export const PARTS = ["computing", "waiting", "held_back", "memory_in", "memory_out", "idle"];
+export const PARTS = ["computing", "waiting", "held_back", "memory_in", "memory_out", "thrashing", "idle"];
 export const PART_WORDS = {
   computing: "computing",
   waiting: "waiting",
   held_back: "held back by share",
   memory_in: "memory coming in",
   memory_out: "memory going out",
+  thrashing: "thrashing",
   idle: "idle",
 };
 
@@ -48,7 +49,7 @@ export const counted = (number, one, many) => `${number} ${number === 1 ? one : 
 
 export function stateOf(program) {
   if (program.parked && ["idle", "waiting"].includes(program.state)) return "parked";
-  return program.state;
+  return program.thrashes ? "thrashing" : program.state;
 }
 
 export const usedPercent = (program) => program.used_percent["10"] ?? 0;

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from nvshare.cli.board import Board
-from nvshare.telemetry.snapshot import NodeStatus
+from nvshare.telemetry.snapshot import NodeStatus, Thrashing
 
 from ...telemetry.making import GIB, make_client, make_gpu, make_node
 from .staging import busy_node
@@ -80,3 +80,16 @@ def test_what_has_only_a_mark_is_said_below() -> None:
     assert "1 (train1.py, pid 4711): overdue: it was told to give way and has not" in text
     parked = drawn(make_node(make_client(state="idle", parked="idle", parked_seconds=5.0)), 100)
     assert "parked for being idle 5.0 s ago" in parked
+
+
+def test_a_gpu_whose_programs_page_against_each_other_says_so_instead_of_busy() -> None:
+    found = Thrashing(seconds=12.0, programs=(1, 2), memory=24 * GIB, room=14 * GIB)
+    clients = [make_client(number, thrashes=True, cannot_drain=number == 2) for number in (1, 2)]
+    text = drawn(make_node(*clients, gpus=(make_gpu(thrashing=found),)), 200)
+    words = " ".join(text.split())
+    assert "turn auto  thrashing for 12.0 s  turn: root/train1.py, root/train2.py" in text
+    assert "% busy" not in text
+    assert " thrashing " in text
+    assert " thrashing! " in text
+    assert "GPU 0: thrashing: root/train1.py and root/train2.py page against each other" in text
+    assert "`nvshare park 4711` takes one of them off the GPU" in words

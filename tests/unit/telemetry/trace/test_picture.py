@@ -6,12 +6,13 @@ from itertools import pairwise
 
 import pytest
 
+from nvshare.telemetry.snapshot import TimeParts
 from nvshare.telemetry.trace.items import Gpu, Level, Program, Spent, Turn
 from nvshare.telemetry.trace.picture import draw, page
-from nvshare.telemetry.trace.picture.lane import COLOURS, HEIGHT
+from nvshare.telemetry.trace.picture.lane import COLOURS, HEIGHT, NAMES
 from nvshare.telemetry.trace.picture.memory import AWAY
 from nvshare.telemetry.trace.picture.mix import mixes
-from nvshare.telemetry.trace.picture.together import summed_up
+from nvshare.telemetry.trace.picture.together import RANKING, summed_up
 from nvshare.telemetry.trace.recording import Life, Recording
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -117,3 +118,10 @@ def test_foreign_names_are_escaped_and_too_many_are_counted(
     assert "&lt;a &amp; b&gt;" in text
     assert "x &lt; y (2 more programs are not shown)" in text
     ET.fromstring(text)  # noqa: S314
+
+
+def test_every_part_of_time_has_a_name_a_colour_and_a_rank() -> None:
+    parts = set(TimeParts.model_fields) | {"starting"}
+    assert set(NAMES) == set(RANKING) == parts
+    # Idle time is what stays empty.
+    assert set(COLOURS) == parts - {"idle"}

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from nvshare.telemetry.trace.items import Spent
 
 # A GPU that computes for one program while memory moves for another counts as computing.
-RANKING = ("computing", "memory_in", "memory_out", "held_back", "waiting", "starting", "idle")
+RANKING = (
+    "computing",
+    "memory_in",
+    "memory_out",
+    "thrashing",
+    "held_back",
+    "waiting",
+    "starting",
+    "idle",
+)
 
 
 def summed_up(everything: Iterable[Spent]) -> list[Spent]:

@@ -25,7 +25,7 @@ def is_active(case: Case) -> bool:
 def find(case: Case) -> Finding | None:
     """Say how much it has launched, and how little that was for the GPU."""
     recent, idle = case.client.recent, case.part("idle")
-    if not idle or not is_active(case):
+    if not idle or not is_active(case) or case.client.thrashes:
         return None
     return Finding(
         cause="cpu_bound",

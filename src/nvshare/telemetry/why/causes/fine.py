@@ -16,6 +16,8 @@ def find(case: Case) -> Finding | None:
     if not case.client.recent.seconds:
         return Finding("new", 0.0, "There are no measurements of it yet.")
     where = f"with {others} more on the GPU" if others else "alone on the GPU"
+    if case.client.thrashes:
+        return None
     return Finding(
         cause="fine",
         weight=_LITTLE if computing >= _ENOUGH else 0.0,

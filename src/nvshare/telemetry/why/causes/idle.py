@@ -10,7 +10,8 @@ from nvshare.telemetry.words import gib, percent
 def find(case: Case) -> Finding | None:
     """Say for how long, and what it keeps meanwhile."""
     client, idle = case.client, case.part("idle")
-    if not idle or is_active(case):
+    # What it did before it was seen to thrash counts as idle.
+    if not idle or is_active(case) or case.client.thrashes:
         return None
     on_gpu = client.allocated - client.swapped_out
     helps = ""

@@ -13,7 +13,7 @@ def find(case: Case) -> Finding | None:
     """Name the programs that it shares the GPU with, by how much they compute at the same time."""
     own = case.part("computing")
     beyond = own + sum(part_of(one, "computing") for one in case.rivals) - 1
-    if beyond < _LEAST_BEYOND or own <= 0:
+    if beyond < _LEAST_BEYOND or own <= 0 or case.client.thrashes:
         return None
     command = f"`nvshare limit {argument_for(case.rivals[0])} --compute 50`"
     return Finding(
