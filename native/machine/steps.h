@@ -9,8 +9,9 @@ enum step {
     STEP_GREET,
     STEP_WELCOME,
     STEP_LOST,
-    STEP_LOST_SHORT, /* and memory has to come before the program may go on */
-    STEP_REFUSED,    /* as LOST, and the program must not begin */
+    STEP_LOST_SHORT,   /* and memory has to come before the program may go on */
+    STEP_LOST_WAITING, /* and the next daemon is waited for */
+    STEP_REFUSED,      /* as LOST, and the program must not begin */
     STEP_GRANT,
     STEP_GRANT_FILL, /* memory has to come before the gate opens */
     STEP_STANDBY,
@@ -86,7 +87,8 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_give_up_used, machine_progress, machine_left, machine_left_shut, machine_filled,
     machine_filled_watched, machine_came, machine_came_shut, machine_came_unseen,
     machine_lose_short, machine_lose_again, machine_stop_returning, machine_returned,
-    machine_return_again, machine_fill_again, machine_open_again, machine_go_on_filling,
+    machine_return_again, machine_wait, machine_wait_on, machine_greet_waiting, machine_go_alone,
+    machine_go_alone_short, machine_fill_again, machine_open_again, machine_go_on_filling,
     machine_fetch, machine_stop_fetching, machine_stop_to_leave, machine_fetched,
     machine_fetched_to_leave, machine_hold, machine_hold_short, machine_be_held,
     machine_held_wanted, machine_step, machine_step_later, machine_grow_held, machine_left_held,

@@ -514,6 +514,7 @@ class Program:
                 memory=self._told(),
                 kind=self.kind,
                 running=bool(hello.value & Hello.RESUMING),
+                ungranted=bool(hello.value & Hello.UNGRANTED),
                 turn=hello.turn,
                 group=self.group,
                 can_hold=bool(self.group),

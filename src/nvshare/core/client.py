@@ -143,6 +143,9 @@ class Client:
     # It has had no turn yet; and it holds its first turn.
     is_new: bool = False
     is_first_turn: bool = False
+    # It runs although no daemon has let it: it has waited in vain for one, or began without. Where
+    # it does not fit, it makes way for clients that have a turn.
+    ungranted: bool = False
     # How long its turn had lasted, if a client with a claim interrupted it. It will have the rest.
     interrupted: float | None = None
     # That turn was one by a claim, where others run to their end: it has the rest before them.
