@@ -81,7 +81,7 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_plan_handover,
     machine_cancel_handover, machine_ask, machine_ask_later, machine_close, machine_stop,
     machine_forget, machine_keep, machine_refill, machine_make_room, machine_make_room_ahead,
-    machine_make_room_to_grow, machine_fill_beside, machine_evict, machine_evict_more,
+    machine_make_room_to_grow, machine_fill_beside, machine_fill_to_drain, machine_evict, machine_evict_more,
     machine_disarm, machine_answer, machine_trim, machine_trim_later, machine_grow,
     machine_close_to_grow, machine_grew, machine_want, machine_give_back, machine_give_up_idle,
     machine_give_up_used, machine_progress, machine_left, machine_left_shut, machine_filled,

@@ -56,6 +56,10 @@
  * allocate. Then it is short (_SHORT below): memory has to come before a call may pass. A fill goes
  * on; a STEP waits for it, KEEP leads back to FILLING, and REVOKE to STOPPING.
  *
+ * Work also takes very long to drain if other programs have pushed its memory out, and it fetches
+ * that page by page. Then the daemon says that there is room, and the mover brings all memory in. A
+ * program that is filling, or to step, waits for its memory anyway.
+ *
  * A turn is held from FILLING on: those are the states in which work may be in flight, and in which
  * frames that name the turn count.
  *
@@ -379,7 +383,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_HOLD] = VOID,
                 [STEP_STEP] = VOID,
                 [STEP_STEP_SHORT] = VOID,
-                [STEP_ROOM] = TO(HOLDING, make_room),
+                [STEP_ROOM] = TO(HOLDING, fill_to_drain),
                 [STEP_EVICT] = TO(HOLDING, answer),
                 [STEP_EVICT_NONE] = TO(HOLDING, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */
@@ -440,7 +444,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_KEEP] = TO(OPEN, keep),
                 [STEP_HOLD] = VOID,
                 [STEP_STEP] = VOID,
-                [STEP_ROOM] = VOID,
+                [STEP_ROOM] = TO(CLOSING, fill_to_drain),
                 [STEP_EVICT] = TO(CLOSING, answer),
                 [STEP_EVICT_NONE] = TO(CLOSING, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */

@@ -37,6 +37,7 @@ class TimerKind(Enum):
     UNDRAINED = "undrained"
     STEP = "step"
     DEBT = "debt"
+    DRAIN = "drain"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ spent paging.
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.hope import leaves_hope
+from nvshare.core.paging import let_come_back
 from nvshare.core.revoking import revoke
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
@@ -32,6 +33,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     for client in victims:
         # The new memory is unused: its thread waits for the answer until the gate has closed.
         roster.set_unused(client, min(client.grown, client.memory.untouched))
+    let_come_back(state, roster)
     forget_growth(roster)
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
     if roster.regime.is_sliced:

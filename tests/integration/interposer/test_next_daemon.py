@@ -1,4 +1,4 @@
-"""Programs whose daemon is gone: who has a turn goes on, and who has none waits for the next one."""
+"""Programs whose daemon is gone: one with a turn goes on, and the others wait for the next one."""
 
 import os
 

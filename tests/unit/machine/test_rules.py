@@ -533,3 +533,21 @@ def test_explicit_memory_does_not_leave_in_the_middle_of_a_turn() -> None:
     machine = at(State.OPEN)
     _, actions = machine.feed(Event.TRIM, bytes=10, can_move=True, is_explicit=True)
     assert actions == [Action(Act.ANSWER, turn=TURN)]
+
+
+@pytest.mark.parametrize("state", [State.CLOSING, State.HOLDING])
+def test_work_that_pages_gets_its_memory_back_in_bulk(state: State) -> None:
+    machine = at(state)
+    _, actions = machine.feed(Event.ROOM, turn=TURN, missing=0)
+    assert actions == [Action(Act.SET_MISSING), Action(Act.ORDER_FILL)]
+    # Once is enough, and it may drain before all of that has come.
+    assert Act.ORDER_FILL not in acts(machine.feed(Event.ROOM, turn=TURN, missing=0)[1])
+    if state is State.CLOSING:
+        assert Act.ORDER_REST in acts(machine.feed(Event.DRAINED)[1])
+
+
+def test_memory_is_not_brought_in_beside_that_of_others() -> None:
+    machine = at(State.CLOSING)
+    assert machine.feed(Event.ROOM, turn=TURN, missing=5)[1] == []
+    # Explicit memory is all there.
+    assert machine.feed(Event.ROOM, turn=TURN, is_explicit=True)[1] == []

@@ -110,7 +110,7 @@ EXPECTED = """
     hold another       - - - - - - - - - - - - - - -
     step               ! ! ! ! - - - - - - - - H - -
     step another       - - - - - - - - - - - - - - -
-    room               ! ! ! ! - - - F G O W H D - S
+    room               ! ! ! ! - - - F G O W H D X S
     room of another    - - - - - - - - - - - - - - -
     evict              ! ! ! ! L L T F G O W H D X S
     evict nothing      ! ! ! ! C L T F G O W H D X S

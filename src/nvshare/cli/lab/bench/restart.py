@@ -23,6 +23,7 @@ from nvshare.lab.emulator.report import read_report
 from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.settings import DeviceSettings
+from nvshare.wire import environment
 
 MODEL = "t4"
 SIGNALS = {"term": signal.SIGTERM, "kill": signal.SIGKILL}
@@ -47,13 +48,20 @@ class Case:
     # Emulated seconds from the beginning to the end of the daemon.
     after: float = AFTER_S
     speed: float = 1.0
+    # Real seconds for which programs without a turn wait for the next daemon; None: as usual.
+    wait: float | None = None
 
     def line(self, undisturbed: "_Run", restarted: "_Run") -> Line:
         """Return the figures."""
         return {
-            **{"programs": self.programs, "gap_seconds": self.gap, "signal": self.by},
-            **{"allocation": self.kind, "iterations": self.iterations, "after": self.after},
+            "programs": self.programs,
+            "gap_seconds": self.gap,
+            "signal": self.by,
+            "allocation": self.kind,
+            "iterations": self.iterations,
+            "after": self.after,
             "speed": self.speed,
+            "wait_seconds": self.wait,
             "undisturbed_seconds": round(undisturbed.seconds, 2),
             "restarted_seconds": round(restarted.seconds, 2),
             "ratio": round(restarted.seconds / undisturbed.seconds, 3),
@@ -119,7 +127,8 @@ def _run(case: Case, patience: float | None = None) -> _Run:
 
 def _start(stage: Stage, case: Case, stack: contextlib.ExitStack) -> Actor:
     command = workload_command("pytorch-add", "--held", "--iterations", str(case.iterations))
-    actor = Actor(command, stage.environ)
+    waits = {} if case.wait is None else {environment.RESTART_WAIT: f"{case.wait:g}"}
+    actor = Actor(command, {**stage.environ, **waits})
     stack.callback(actor.stop)
     actor.wait_until_ready()
     return actor
@@ -159,6 +168,12 @@ def _start(stage: Stage, case: Case, stack: contextlib.ExitStack) -> Actor:
     show_default=True,
     help="Emulated seconds per real second.",
 )
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 3600),
+    help="Real seconds for which programs without a turn wait for the next daemon. After that they "
+    "run beside the one that has the turn, and the next daemon has to part them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def restart(
     programs: tuple[int, ...],
@@ -168,11 +183,12 @@ def restart(
     iterations: int,
     after: float,
     speed: float,
+    wait: float | None,
     as_json: bool,
 ) -> None:
     """Measure what a restart of the daemon costs programs that do not fit together."""
     cases = [
-        Case(number, pause, how, kind, iterations, after, speed)
+        Case(number, pause, how, kind, iterations, after, speed, wait)
         for kind in allocation
         for number in programs
         for pause in gap
