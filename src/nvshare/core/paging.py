@@ -4,11 +4,13 @@ That happens where they ran without a daemon for long, or one has grown. Those t
 way (splitting.py) close their gates, but every kernel in flight has to fetch its memory page by
 page, and the others take it away again: instead of milliseconds it runs for tens of seconds.
 
-So one of them at a time is told to bring all its memory in, in bulk. Its kernels end soon after it
-has come, and then it is the next one's turn. The clients that go on get their memory back in the
-same way when the others have moved out (room.py).
+So one of them at a time is told to bring all its memory in, in bulk, and again and again: memory
+that has just been asked for is the last that a driver pushes out. Its kernels end soon, and then it
+is the next one's turn. The patience with those that wait for that has not begun. The clients that
+go on get their memory back in the same way when the others have moved out (room.py).
 """
 
+from collections.abc import Iterator
 from math import inf
 
 from nvshare.core.client import Client, in_order
@@ -20,27 +22,36 @@ from nvshare.core.state import DeviceState
 
 # Work in flight is bounded to some 20 ms. Where it has not ended after this time, it pages.
 DRAIN_PATIENCE = 0.3
-# 12 GB come in within a second or two. After this time the next client is helped.
-HELP_PATIENCE = 5.0
+# The others bring in about a gigabyte in this time, by faults: less than the memory that they have.
+AGAIN = 0.25
+# 12 GB come in within a second or two, and a few kernels have to run beside those of the others.
+# After this time the next client is helped.
+HELP_PATIENCE = 10.0
 
 
 def help_drain(roster: Roster, now: float) -> list[Effect]:
-    """Have the next client that cannot drain for paging bring its memory in."""
+    """Have a client that cannot drain for paging bring its memory in."""
     if now < next_help(roster):
         return []
-    client = _helpless(roster)[0]
+    client, helpless = _helped(roster), _helpless(roster)
+    if helpless and (client is None or now >= client.since + HELP_PATIENCE):
+        client = helpless[0]
+        for one in helpless:
+            one.since = now
+    if client is None:
+        return []
     client.helped_at = now
     return [Room(client.id, client.turn, 0)]
 
 
 def next_help(roster: Roster) -> float:
-    """Return when the next client is to be helped. Infinity: none needs it."""
-    helpless = _helpless(roster)
-    if not helpless or not pages(roster):
+    """Return when a client is to be helped. Infinity: none needs it."""
+    helped, helpless = _helped(roster), _helpless(roster)
+    if not (helped or helpless) or not pages(roster):
         return inf
-    helped = (one.helped_at for one in roster.yielding.values() if _was_helped(one))
-    last = max(helped, default=-inf)
-    return max(helpless[0].since + DRAIN_PATIENCE, last + HELP_PATIENCE)
+    if helped:
+        return helped.helped_at + AGAIN
+    return helpless[0].since + DRAIN_PATIENCE
 
 
 def let_come_back(state: DeviceState, roster: Roster) -> None:
@@ -59,12 +70,20 @@ def pages(roster: Roster) -> bool:
 
 
 def _helpless(roster: Roster) -> list[Client]:
-    """Return the clients that do not drain and were not helped yet, the first one first.
+    """Return the clients that do not drain and were not helped yet, the first one first."""
+    return in_order(one for one in _paging(roster) if not _was_helped(one))
 
-    No page faults bring explicit memory in: it is all there.
-    """
-    late = (one for one in still_waited_for(roster) if one.kind is Kind.MANAGED)
-    return in_order(one for one in late if not one.rests and not _was_helped(one))
+
+def _helped(roster: Roster) -> Client | None:
+    """Return the client that was helped last."""
+    helped = [one for one in _paging(roster) if _was_helped(one)]
+    return max(helped, key=lambda one: (one.since, one.order), default=None)
+
+
+def _paging(roster: Roster) -> Iterator[Client]:
+    """Return the clients that do not drain. No page faults bring explicit memory in."""
+    late = still_waited_for(roster)
+    return (one for one in late if one.kind is Kind.MANAGED and not one.rests)
 
 
 def _was_helped(client: Client) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from nvshare.core.effects import Effect, Room
 from nvshare.core.events import TimerKind
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.paging import DRAIN_PATIENCE, HELP_PATIENCE
+from nvshare.core.paging import AGAIN, DRAIN_PATIENCE, HELP_PATIENCE
 
 from .stage import Stage, granted, told
 
@@ -55,18 +55,31 @@ def test_one_at_a_time_brings_its_memory_in_so_that_it_can_drain() -> None:
     began = stage.now
     assert helped(stage.fire(TimerKind.DRAIN)) == [first]
     assert stage.now == began + DRAIN_PATIENCE
-    # The next one at once when that has drained.
-    assert helped(out(stage, first)) == [second]
+    # The next one when that has drained.
+    out(stage, first)
+    assert helped(stage.fire(TimerKind.DRAIN)) == [second]
+    assert stage.now <= began + 2 * DRAIN_PATIENCE
+
+
+def test_it_is_told_so_again_since_the_others_push_its_memory_out() -> None:
+    stage = thrashing()
+    first, _ = told(stage.fire(TimerKind.RECONNECT))
+    stage.fire(TimerKind.DRAIN)
+    began = stage.now
+    assert helped(stage.fire(TimerKind.DRAIN)) == [first]
+    assert stage.now == began + AGAIN
 
 
 def test_one_that_does_not_drain_all_the_same_holds_the_others_up_for_a_while_only() -> None:
     stage = thrashing()
-    _, second = told(stage.fire(TimerKind.RECONNECT))
+    first, second = told(stage.fire(TimerKind.RECONNECT))
     stage.fire(TimerKind.DRAIN)
     began = stage.now
-    assert helped(stage.fire(TimerKind.DRAIN)) == [second]
-    assert stage.now == began + HELP_PATIENCE
-    assert TimerKind.DRAIN not in stage.device.state.alarms
+    while (now := helped(stage.fire(TimerKind.DRAIN))) == [first]:
+        assert stage.now < began + HELP_PATIENCE
+    assert now == [second]
+    # The patience with it begins only now.
+    assert stage.device.roster.clients[second].since == stage.now
 
 
 def test_who_goes_on_gets_its_memory_back_when_the_others_have_moved_out() -> None:
