@@ -94,8 +94,8 @@ class Campaign:
         self._look_after_all(_REST)
         lost = lost_part(before, read_report(self._stage.node.folder))
         if lost > MOST and not self._journal.failures:
-            self._journal.fail(f"the GPUs spent {lost:.0%} of their busy time in page faults")
-        self._journal.say(f"page faults took {lost:.0%} of the GPUs' busy time")
+            self._journal.fail(f"a GPU spent {lost:.0%} of its busy time in page faults")
+        self._journal.say(f"page faults took {lost:.0%} of a GPU's busy time at most")
 
     def _look_after_all(self, seconds: float) -> None:
         until = time.monotonic() + seconds

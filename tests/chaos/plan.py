@@ -151,7 +151,7 @@ def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
         Role(5, "ranks", either(), 0),
         Role(6, "threads", either(), 0),
         Role(7, "streamer", "managed", 0),
-        Role(8, "streamer", "managed", 1),
+        Role(8, "streamer", "managed", 0),
     )
     return tuple(role for role in roles if role.number in _SMALL) if is_small else roles
 

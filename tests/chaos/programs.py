@@ -35,8 +35,9 @@ _RANK_BYTES = 72 * _MIB
 _PAUSE = 0.5
 # Kernels this long, in microseconds of the emulated GPU, leave the processors time for others.
 _KERNEL_US = {"keeper": "15000", "fuzzer": "3000", "streamer": "5000"}
-# The side of a streamer's four matrices: 72 MiB in all. It has work for hours.
-_SIDE, _ITERATIONS = "2172", "10000000"
+# The side of a streamer's four matrices: 200 MiB in all, so that two do not fit. It has work for
+# hours.
+_SIDE, _ITERATIONS = "3620", "10000000"
 
 
 class Program:

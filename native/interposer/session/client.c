@@ -50,6 +50,7 @@ void client_forget(struct client *client) {
 static void run_unmanaged(struct client *client, uint64_t now, const char *why) {
     bool refuses = config()->require && !client->machine.was_welcome;
     bool may_wait = now < client->waits_until;
+    turn_take_handed(client);
     bool waits =
         may_wait && client->machine.state >= MACHINE_WAITING && !machine_holds(&client->machine);
     device_decide_alone(client->device);

@@ -109,6 +109,9 @@ void turn_lose_standby(struct client *client);
 int turn_grows(struct client *client, uint64_t missing);
 void turn_lose(struct client *client, bool refuses, bool may_wait);
 
+/* Before that: a turn that was handed over while the daemon was there has begun. */
+void turn_take_handed(struct client *client);
+
 /* Looks at the gate and the work in flight (turn_work.c), and at memory that moves; and when to
  * look again. */
 int turn_step(struct client *client, uint64_t now);

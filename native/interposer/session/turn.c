@@ -73,7 +73,7 @@ int turn_is_handed(struct client *client) {
     return turn_feed(client, input);
 }
 
-/* A turn that was handed over before the daemon went, by the gate's standby or the session's. */
+/* By the gate's standby or the session's. */
 static bool has_turn_come(struct client *client) {
     switch (client->machine.standby) {
     case MACHINE_GATE_STANDS_BY: return !gate_disarm(&client->device->gate);
@@ -82,9 +82,12 @@ static bool has_turn_come(struct client *client) {
     }
 }
 
-void turn_lose(struct client *client, bool refuses, bool may_wait) {
+void turn_take_handed(struct client *client) {
     if (has_turn_come(client))
         turn_is_handed(client);
+}
+
+void turn_lose(struct client *client, bool refuses, bool may_wait) {
     struct machine_input input = {.event = ON_LOST,
                                   .refuses = refuses,
                                   .may_wait = may_wait,
