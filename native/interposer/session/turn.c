@@ -94,7 +94,9 @@ void turn_lose(struct client *client, bool refuses, bool may_wait) {
                                   .must_fill = swap_is_needed(client->device)};
     turn_feed(client, input);
     swap_forget(client);
-    residency_all_used(&allocations.memory, client->device->ordinal); /* no call is sampled now */
+    /* Behind an open gate no call is sampled now. */
+    if (client->machine.state != MACHINE_WAITING)
+        residency_all_used(&allocations.memory, client->device->ordinal);
 }
 
 int turn_handle(struct client *client, const struct frame_view *frame) {

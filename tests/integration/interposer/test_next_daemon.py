@@ -8,7 +8,7 @@ from .conftest import Guest, StartGuest
 from .scripted import Link, Scripted, hand_over_ends
 
 PATIENT, IMPATIENT = "3600", "0.3"
-TURN = 7
+TURN, MIB = 7, 1 << 20
 
 
 def waiter(start_guest: StartGuest, scripted: Scripted, wait: str) -> tuple[Guest, Link]:
@@ -35,6 +35,21 @@ def test_without_a_turn_it_waits_and_tells_the_next_daemon_so(
     again.send(Grant(turn=TURN, fill_bytes=0))
     assert guest.ask("gpu.done(0, 10)")
     assert "waits up to 3600 s for the next daemon" in guest.end()
+
+
+def test_memory_that_was_never_used_has_not_been_used_meanwhile(
+    scripted: Scripted, start_guest: StartGuest
+) -> None:
+    """Otherwise it would be moved out, and fill the host with zeros."""
+    guest = start_guest(NVSHARE_RESTART_WAIT=PATIENT)
+    guest.ask(f"gpu.start('gpu.init() or gpu.alloc({64 * MIB})[0] or gpu.launch()')")
+    link = scripted.accept()
+    link.welcome()
+    link.told(Want)
+    scripted.die()
+    scripted.listen()
+    hello: Hello = scripted.accept().welcome()
+    assert (hello.untouched, hello.swapped_out) == (64 * MIB, 64 * MIB)
 
 
 def test_it_waits_no_longer_than_that_and_claims_no_turn(
