@@ -121,6 +121,7 @@ enum hello_flags {
     HELLO_NO_CONTEXT = 2048,    /* it has no context on the GPU: the driver had no room for one */
     HELLO_CAN_HOLD = 4096,      /* it understands HOLD and STEP */
     HELLO_PATIENT = 8192,       /* its environment says NVSHARE_WAIT_NOTICE=0 */
+    HELLO_UNGRANTED = 16384,    /* RESUMING, although no daemon has given it a turn */
 };
 
 /* What a client may do that was told how to allocate. */

@@ -48,6 +48,8 @@ static enum step room(const struct machine *m, const struct machine_input *in) {
 static enum step lost(const struct machine *m, const struct machine_input *in) {
     if (in->refuses && !m->was_welcome)
         return STEP_REFUSED;
+    if (in->may_wait && MACHINE_WAITING <= m->state && m->state <= MACHINE_FETCHING)
+        return STEP_LOST_WAITING;
     return choose(in->is_explicit && in->must_fill, STEP_LOST_SHORT, STEP_LOST);
 }
 

@@ -16,6 +16,7 @@ enum machine_state {
     MACHINE_NEW,       /* it is not known yet whether there is a daemon */
     MACHINE_ALONE,     /* there is none, and the gate is open */
     MACHINE_RETURNING, /* there is none, and the gate is closed until memory is back */
+    MACHINE_WAITING,   /* there is none any more; without a turn, and the gate stays closed */
     MACHINE_CLOSED,    /* without a turn */
     MACHINE_LEAVING,   /* without a turn, and memory is on its way out */
     MACHINE_FETCHING,  /* without a turn, and memory is on its way in, ahead of the turn */
@@ -35,7 +36,7 @@ enum machine_state {
 enum machine_event {
     ON_GREET,           /* a daemon is there, and is to be greeted: waits */
     ON_WELCOME,         /* it has registered the client */
-    ON_LOST,            /* there is no daemon, or no longer: must_fill, refuses */
+    ON_LOST,            /* there is no daemon, or no longer: must_fill, refuses, may_wait */
     ON_GRANT,           /* the frame: turn, bytes, missing, must_fill */
     ON_HANDED,          /* another program has written to the standby's descriptor: must_fill */
     ON_STANDBY,         /* the frame: turn, bytes, missing, descriptor, must_fill */
@@ -75,6 +76,7 @@ struct machine_input {
     bool can_move;  /* the program's memory can leave the GPU at all */
     bool waits;     /* a call waits at the gate */
     bool refuses;   /* without a daemon the program must not begin */
+    bool may_wait;  /* there was a daemon lately: without a turn, the next one is waited for */
     /* Memory that is away does not come when it is used: the access would crash the program. */
     bool is_explicit;
     uint32_t number; /* of a HOLD or STEP */
@@ -118,7 +120,7 @@ enum machine_act {
     MACHINE_ACTS,
 };
 
-enum { MACHINE_HELLO_RESUMING = 1, MACHINE_HELLO_WANTS = 2 };
+enum { MACHINE_HELLO_RESUMING = 1, MACHINE_HELLO_WANTS = 2, MACHINE_HELLO_UNGRANTED = 4 };
 
 enum machine_reason {
     MACHINE_WAS_IDLE = 1,
@@ -165,14 +167,15 @@ struct machine {
     uint64_t turn;     /* that it holds, or held last; 0: none */
     uint64_t out_turn; /* the turn in which, or after which, memory leaves */
 
-    bool was_welcome; /* by any daemon, at any time */
-    bool is_wanted;   /* the daemon knows that a call waits */
-    bool is_asked;    /* to give the turn up when idle */
-    bool displaces;   /* as in the input */
-    bool is_greeting; /* a daemon was greeted and has not answered yet */
-    bool is_short;    /* while HOLDING or HELD: memory has to come before a call may pass */
-    bool is_to_step;  /* and a call is to pass then */
-    uint32_t number;  /* of the last HOLD or STEP, while HOLDING or HELD; otherwise 0 */
+    bool was_welcome;  /* by any daemon, at any time */
+    bool is_ungranted; /* the gate has opened without a turn, and none has begun since */
+    bool is_wanted;    /* the daemon knows that a call waits */
+    bool is_asked;     /* to give the turn up when idle */
+    bool displaces;    /* as in the input */
+    bool is_greeting;  /* a daemon was greeted and has not answered yet */
+    bool is_short;     /* while HOLDING or HELD: memory has to come before a call may pass */
+    bool is_to_step;   /* and a call is to pass then */
+    uint32_t number;   /* of the last HOLD or STEP, while HOLDING or HELD; otherwise 0 */
     uint64_t idle_ns;
     uint64_t
         evict; /* bytes that are to leave as the turn ends; without one, when the gate is disarmed,

@@ -28,6 +28,15 @@ void machine_fill_beside(struct machine *m, const struct machine_input *in, acti
     order_fill(m, out);
 }
 
+/* The gate is closed, and others have pushed out memory that the work in flight uses. Or the number
+ * is about memory that is coming. */
+void machine_fill_to_drain(struct machine *m, const struct machine_input *in, actions_t *out) {
+    if (m->state == MACHINE_HOLDING && (m->is_short || m->job != MACHINE_RESTS))
+        machine_make_room(m, in, out);
+    else
+        machine_fill_beside(m, in, out);
+}
+
 /* After ON_DISARMED the gate has no standby any more: the turn comes with the daemon's GRANT. */
 static void is_disarmed(struct machine *m, const struct machine_input *in) {
     if (in->event != ON_DISARMED)

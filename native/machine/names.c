@@ -7,6 +7,7 @@ static const char *const states[MACHINE_STATES] = {
     [MACHINE_NEW] = "new",
     [MACHINE_ALONE] = "alone",
     [MACHINE_RETURNING] = "returning",
+    [MACHINE_WAITING] = "waiting",
     [MACHINE_CLOSED] = "closed",
     [MACHINE_LEAVING] = "leaving",
     [MACHINE_FETCHING] = "fetching",

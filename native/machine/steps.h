@@ -9,8 +9,9 @@ enum step {
     STEP_GREET,
     STEP_WELCOME,
     STEP_LOST,
-    STEP_LOST_SHORT, /* and memory has to come before the program may go on */
-    STEP_REFUSED,    /* as LOST, and the program must not begin */
+    STEP_LOST_SHORT,   /* and memory has to come before the program may go on */
+    STEP_LOST_WAITING, /* and the next daemon is waited for */
+    STEP_REFUSED,      /* as LOST, and the program must not begin */
     STEP_GRANT,
     STEP_GRANT_FILL, /* memory has to come before the gate opens */
     STEP_STANDBY,
@@ -80,13 +81,14 @@ transition machine_nothing, machine_greet, machine_be_welcome, machine_reopen, m
     machine_refuse, machine_begin, machine_begin_filling, machine_arm, machine_plan_handover,
     machine_cancel_handover, machine_ask, machine_ask_later, machine_close, machine_stop,
     machine_forget, machine_keep, machine_refill, machine_make_room, machine_make_room_ahead,
-    machine_make_room_to_grow, machine_fill_beside, machine_evict, machine_evict_more,
-    machine_disarm, machine_answer, machine_trim, machine_trim_later, machine_grow,
-    machine_close_to_grow, machine_grew, machine_want, machine_give_back, machine_give_up_idle,
-    machine_give_up_used, machine_progress, machine_left, machine_left_shut, machine_filled,
-    machine_filled_watched, machine_came, machine_came_shut, machine_came_unseen,
+    machine_make_room_to_grow, machine_fill_beside, machine_fill_to_drain, machine_evict,
+    machine_evict_more, machine_disarm, machine_answer, machine_trim, machine_trim_later,
+    machine_grow, machine_close_to_grow, machine_grew, machine_want, machine_give_back,
+    machine_give_up_idle, machine_give_up_used, machine_progress, machine_left, machine_left_shut,
+    machine_filled, machine_filled_watched, machine_came, machine_came_shut, machine_came_unseen,
     machine_lose_short, machine_lose_again, machine_stop_returning, machine_returned,
-    machine_return_again, machine_fill_again, machine_open_again, machine_go_on_filling,
+    machine_return_again, machine_wait, machine_wait_on, machine_greet_waiting, machine_go_alone,
+    machine_go_alone_short, machine_fill_again, machine_open_again, machine_go_on_filling,
     machine_fetch, machine_stop_fetching, machine_stop_to_leave, machine_fetched,
     machine_fetched_to_leave, machine_hold, machine_hold_short, machine_be_held,
     machine_held_wanted, machine_step, machine_step_later, machine_grow_held, machine_left_held,

@@ -6,12 +6,19 @@
  * NEW       It is not known yet whether there is a daemon. The gate is closed. It refuses instead
  *           if there is none and the program must not run without.
  * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and
- *           takes the last turn for held: that is why ALONE leads to OPEN and not to CLOSED.
+ *           takes the last turn for held: that is why ALONE leads to OPEN and not to CLOSED. If the
+ *           gate has opened without a turn, HELLO says that too (UNGRANTED): where programs do not
+ *           fit, these are the ones that give way.
  * RETURNING There is no daemon, and the gate is closed: explicit memory is away. The mover brings
  *           all of it back. The gate opens then, and not before: that is ALONE. A daemon that comes
  *           in between is not told RESUMING, and the client is CLOSED; memory that has come stays.
  *           While a daemon is greeted and has not answered, the gate stays closed even if all
  *           memory is back, since HELLO has said so.
+ * WAITING   There is no daemon any more, and the gate stays closed: the turn is another program's,
+ *           which goes on with it. Opening this gate as well would let programs run side by side
+ *           that do not fit. It waits for the next daemon, and is CLOSED then; or it becomes ALONE
+ *           when the caller says that it has waited for long enough. Memory that was on its way out
+ *           goes on leaving, to make room for the other program.
  * CLOSED    Without a turn, behind a closed gate. A call may wait there; the daemon is told once
  *           (WANT).
  * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE),
@@ -49,6 +56,10 @@
  * allocate. Then it is short (_SHORT below): memory has to come before a call may pass. A fill goes
  * on; a STEP waits for it, KEEP leads back to FILLING, and REVOKE to STOPPING.
  *
+ * Work also takes very long to drain if other programs have pushed its memory out, and it fetches
+ * that page by page. Then the daemon says that there is room, and the mover brings all memory in. A
+ * program that is filling, or to step, waits for its memory anyway.
+ *
  * A turn is held from FILLING on: those are the states in which work may be in flight, and in which
  * frames that name the turn count.
  *
@@ -67,7 +78,7 @@
  *
  * One input is several steps where it means different things:
  *   LOST           the gate opens; or explicit memory has to come first (_SHORT); or the program
- *                  must not begin (REFUSED).
+ *                  must not begin (REFUSED); or it has no turn, and waits for a while (_WAITING).
  *   GRANT, HANDED  nothing has to come, and the gate opens first of all; or memory has to come
  *                  first (_FILL).
  *   REVOKE         when idle (ASK), or now.
@@ -109,8 +120,8 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
             {
                 [STEP_GREET] = TO(NEW, greet),
                 [STEP_WELCOME] = TO(CLOSED, be_welcome),
-                [STEP_LOST] = TO(ALONE, lose),
-                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_LOST] = TO(ALONE, go_alone),
+                [STEP_LOST_SHORT] = TO(RETURNING, go_alone_short),
                 [STEP_REFUSED] = TO(NEW, refuse),
                 [STEP_WORK] = VOID, /* HELLO reports it */
                 [STEP_USED_UP] = VOID,
@@ -139,10 +150,23 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_FILLED_GREETING] = TO(RETURNING, came_unseen),
                 [STEP_FILLED_IN_PART] = TO(RETURNING, return_again),
             },
+        [MACHINE_WAITING] =
+            {
+                [STEP_GREET] = TO(WAITING, greet_waiting),
+                [STEP_WELCOME] = TO(CLOSED, be_welcome),
+                [STEP_LOST] = TO(ALONE, go_alone),
+                [STEP_LOST_SHORT] = TO(RETURNING, go_alone_short),
+                [STEP_LOST_WAITING] = TO(WAITING, wait_on),
+                [STEP_WORK] = VOID, /* HELLO reports it */
+                [STEP_USED_UP] = VOID,
+                [STEP_PROGRESS] = VOID,
+                [STEP_LEFT] = TO(WAITING, came_unseen),
+            },
         [MACHINE_CLOSED] =
             {
-                [STEP_LOST] = TO(ALONE, lose),
-                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_LOST] = TO(ALONE, go_alone),
+                [STEP_LOST_SHORT] = TO(RETURNING, go_alone_short),
+                [STEP_LOST_WAITING] = TO(WAITING, wait),
                 [STEP_GRANT] = TO(OPEN, begin),
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(CLOSED, arm),
@@ -170,8 +194,9 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
             },
         [MACHINE_LEAVING] =
             {
-                [STEP_LOST] = TO(ALONE, lose),
-                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_LOST] = TO(ALONE, go_alone),
+                [STEP_LOST_SHORT] = TO(RETURNING, go_alone_short),
+                [STEP_LOST_WAITING] = TO(WAITING, wait),
                 [STEP_GRANT] = TO(OPEN, begin), /* all has left, but was not reported yet */
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(LEAVING, arm),
@@ -200,8 +225,9 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
             },
         [MACHINE_FETCHING] =
             {
-                [STEP_LOST] = TO(ALONE, lose),
-                [STEP_LOST_SHORT] = TO(RETURNING, lose_short),
+                [STEP_LOST] = TO(ALONE, go_alone),
+                [STEP_LOST_SHORT] = TO(RETURNING, go_alone_short),
+                [STEP_LOST_WAITING] = TO(WAITING, wait),
                 [STEP_GRANT] = TO(OPEN, begin),
                 [STEP_GRANT_FILL] = TO(FILLING, begin_filling),
                 [STEP_STANDBY] = TO(FETCHING, arm),
@@ -357,7 +383,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_HOLD] = VOID,
                 [STEP_STEP] = VOID,
                 [STEP_STEP_SHORT] = VOID,
-                [STEP_ROOM] = TO(HOLDING, make_room),
+                [STEP_ROOM] = TO(HOLDING, fill_to_drain),
                 [STEP_EVICT] = TO(HOLDING, answer),
                 [STEP_EVICT_NONE] = TO(HOLDING, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */
@@ -418,7 +444,7 @@ const struct cell machine_table[MACHINE_STATES][STEPS] =
                 [STEP_KEEP] = TO(OPEN, keep),
                 [STEP_HOLD] = VOID,
                 [STEP_STEP] = VOID,
-                [STEP_ROOM] = VOID,
+                [STEP_ROOM] = TO(CLOSING, fill_to_drain),
                 [STEP_EVICT] = TO(CLOSING, answer),
                 [STEP_EVICT_NONE] = TO(CLOSING, answer),
                 [STEP_FILL] = VOID, /* the turn has come before */

@@ -14,7 +14,7 @@ static void begin(struct machine *m, const struct machine_input *in, actions_t *
     forget_request(m, out);
     contend(out, false);
     m->turn = in->turn;
-    m->is_wanted = false;
+    m->is_wanted = m->is_ungranted = false;
     if (is_late)
         add_turn(out, DO_ANSWER, m->turn);
 }

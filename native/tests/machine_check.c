@@ -86,8 +86,8 @@ static struct machine_input make(const struct machine *machine) {
     input.there = draw(3) ? draw(100) : 0;
     input.away = draw(2) ? draw(100) : 0;
     input.missing = draw(100);
-    bool *flags[] = {&input.is_urgent, &input.displaces, &input.must_fill,
-                     &input.can_move,  &input.waits,     &input.refuses};
+    bool *flags[] = {&input.is_urgent, &input.displaces, &input.must_fill, &input.can_move,
+                     &input.waits,     &input.refuses,   &input.may_wait};
     input.is_explicit = is_explicit;
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
         *flags[i] = draw(2);

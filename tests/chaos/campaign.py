@@ -6,9 +6,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from nvshare.lab.emulator.report import read_report
+
 from .faults import FAULTS, possible
 from .journal import Journal
 from .leftovers import check_leftovers
+from .paging import MOST, lost_part
 from .plan import Act, Fault, acts, choose_roles
 from .processes import processor_delay
 from .stage import Stage, staged
@@ -23,7 +26,8 @@ IDLE_BOUND = 1.0
 SMALL_PATIENCE = 60.0
 SMALL_IDLE_BOUND = 5.0
 _TICK = 0.05
-# After this many acts there is a rest: this long from when no fault explains anything any more.
+# After this many acts there is a rest, from when no fault explains anything any more: so long for
+# programs to settle, and as long for a look at how much of the GPUs' time they make use of.
 _REST_EVERY = 3
 _REST = 3.0
 
@@ -85,7 +89,16 @@ class Campaign:
         while any(map(self._stage.excuses.holds, (0, 1))) and not self._journal.failures:
             self._stage.look_after_all()
             time.sleep(_TICK)
-        until = time.monotonic() + _REST
+        self._look_after_all(_REST)
+        before = read_report(self._stage.node.folder)
+        self._look_after_all(_REST)
+        lost = lost_part(before, read_report(self._stage.node.folder))
+        if lost > MOST and not self._journal.failures:
+            self._journal.fail(f"a GPU spent {lost:.0%} of its busy time in page faults")
+        self._journal.say(f"page faults took {lost:.0%} of a GPU's busy time at most")
+
+    def _look_after_all(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
         while time.monotonic() < until and not self._journal.failures:
             self._stage.look_after_all()
             time.sleep(_TICK)

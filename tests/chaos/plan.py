@@ -73,7 +73,7 @@ _REFUSED = (
 
 
 # The programs of a small campaign.
-_SMALL = (0, 1, 5)
+_SMALL = (0, 1, 5, 7)
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ class Role:
 
     number: int
     # keeper and fuzzer are in native/tests; ranks are two processes that use a GPU each, and
-    # threads one that uses both (lab/workloads/driver/ranks.c).
-    program: Literal["keeper", "fuzzer", "ranks", "threads"]
+    # threads one that uses both (lab/workloads/driver/ranks.c). A streamer fills its launch queue,
+    # and never waits for its work (add.c there).
+    program: Literal["keeper", "fuzzer", "ranks", "threads", "streamer"]
     allocation: Allocation
     gpu: int  # the only one, or the first
     # Calls of the driver that it is refused (NVSHARE_EMULATOR_FAIL).
@@ -134,7 +135,7 @@ class Act:
 def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
     """Return the programs of a campaign: more than fit, on both GPUs, alone and in gangs.
 
-    A small campaign has fewer of them, one of each kind on the first GPU and a gang.
+    A small campaign has fewer of them, on the first GPU, and a gang.
     """
     chance = random.Random(f"{seed} cast")
 
@@ -149,6 +150,8 @@ def choose_roles(seed: int, *, is_small: bool = False) -> tuple[Role, ...]:
         Role(4, "fuzzer", either(), 0),
         Role(5, "ranks", either(), 0),
         Role(6, "threads", either(), 0),
+        Role(7, "streamer", "managed", 0),
+        Role(8, "streamer", "managed", 0),
     )
     return tuple(role for role in roles if role.number in _SMALL) if is_small else roles
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
-from nvshare.lab.emulator.workload import installed_program
+from nvshare.lab.emulator.workload import installed_program, workload_command
 from nvshare.launch.preload import Wishes, library, program_environment
 from nvshare.wire import environment
 
@@ -34,7 +34,10 @@ _RANK_BYTES = 72 * _MIB
 # A program that was refused memory is not restarted at once: it would be refused again.
 _PAUSE = 0.5
 # Kernels this long, in microseconds of the emulated GPU, leave the processors time for others.
-_KERNEL_US = {"keeper": "15000", "fuzzer": "3000"}
+_KERNEL_US = {"keeper": "15000", "fuzzer": "3000", "streamer": "5000"}
+# The side of a streamer's four matrices: 200 MiB in all, so that two do not fit. It has work for
+# hours.
+_SIDE, _ITERATIONS = "3620", "10000000"
 
 
 class Program:
@@ -208,6 +211,9 @@ class Program:
             return [(program, "2", "150" if self._times % 2 else "0", seed, _KERNELS)]
         if self.role.program == "fuzzer":
             return [(program, "2", "8", seed, _KERNELS)]
+        if self.role.program == "streamer":
+            size = ("--side", _SIDE, "--iterations", _ITERATIONS)
+            return [workload_command("pytorch-add", *size)]
         ranks = installed_program("workloads", "driver-ranks")
         common = ("--ranks", "2", "--iterations", "80", "--kernel", "0.02", "--sync")
         memory = ("--memory", str(_RANK_BYTES))

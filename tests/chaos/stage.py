@@ -31,6 +31,8 @@ from .supervisor import Supervisor
 # Short times, so that every program has many turns between two faults.
 REVOKE_PATIENCE = 2.0
 SILENCE = 2.0
+# Less than some daemons are away, and more than others.
+RESTART_WAIT = 1.0
 _CONFIG: dict[str, Any] = {
     "reconnect_seconds": 0.5,
     "host_memory": "4Gi",
@@ -149,6 +151,7 @@ def _with_daemon(
         environment.PRIVATE_DIR: str(private),
         environment.CONFIG: str(folder / "config.toml"),
         environment.SILENCE: str(SILENCE),
+        environment.RESTART_WAIT: str(RESTART_WAIT),
         environment.WAIT_NOTICE: "0",
     }
     supervisor = Supervisor(sockets, kept / "daemon.log", without_preload(base), journal)

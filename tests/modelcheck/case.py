@@ -112,7 +112,8 @@ class Case:
             steps.append(Step(Kind.DO, index, Do.NOTICE))
         if not place.id and world.daemon:
             steps.append(Step(Kind.DO, index, Do.CONNECT))
-        if not place.id and not world.daemon and process.state is MachineState.NEW:
+        in_vain = process.state in (MachineState.NEW, MachineState.WAITING)
+        if not place.id and not world.daemon and in_vain:
             steps.append(Step(Kind.DO, index, Do.GIVE_UP))
         return steps
 

@@ -13,10 +13,12 @@ when a client last told of work (the search decides how long a rest is), measure
 """
 
 from collections.abc import Iterable
+from math import inf
 
 from nvshare.core.client import Client
 from nvshare.core.lease import State
 from nvshare.core.move_budget import MoveBudget
+from nvshare.core.paging import HELP_PATIENCE
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
@@ -57,6 +59,8 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
     else:
         age = min(age, 1.0) if client.state is State.IDLE else 0.0
     client.since = NOW - age
+    is_helped = client.state is State.YIELDING and client.helped_at > -inf
+    client.helped_at = NOW - min(now - client.helped_at, HELP_PATIENCE) if is_helped else -inf
     waited = min(1.0, contested - client.contested_before) if client.holds else 0.0
     client.contested_before = -waited
     if client.interrupted is not None:

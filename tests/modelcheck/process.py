@@ -31,7 +31,7 @@ class Do(Enum):
     """The steps of a process by itself."""
 
     CONNECT = "connects"
-    GIVE_UP = "finds no daemon"
+    GIVE_UP = "finds no daemon, and waits for none"
     WORK = "has something to run"
     REST = "has nothing to run any more"
     DRAIN = "has nothing in flight any more"
@@ -69,14 +69,15 @@ class Body(Program):
         if isinstance(self.inbox[0], Welcome):
             self._feed(Event.WELCOME)
         elif isinstance(self.inbox[0], Closed):
-            self.lose()
+            self.lose(may_wait=True)
         else:
             super().read(now)
 
-    def lose(self) -> None:
-        """Lose the daemon."""
+    def lose(self, *, may_wait: bool) -> None:
+        """Lose the daemon. A turn that was handed over before has begun."""
+        self.look_at_standby()
         self.outbox.clear()
-        self._feed(Event.LOST, must_fill=self._must_fill)
+        self._feed(Event.LOST, must_fill=self._must_fill, may_wait=may_wait)
         self.outbox.clear()
 
     def move(self) -> None:
@@ -228,7 +229,7 @@ def _act(process: Process, do: Do, order: Effect | None, *, is_written: bool) ->
         case Do.CONNECT:
             body.connect()
         case Do.GIVE_UP:
-            body.lose()
+            body.lose(may_wait=False)
         case Do.WORK:
             body.busy = True
         case Do.REST:

@@ -162,7 +162,7 @@ class Program:
         """Whether the daemon knows that it waits."""
         return bool(self.machine.numbers["is_wanted"])
 
-    def register(self, device: str, now: float) -> None:
+    def register(self, device: str, now: float, *, may_wait: bool = True) -> None:
         """Connect, for the first time or to a new daemon. Orders of the old one are void."""
         self.now = now
         self.inbox.clear()
@@ -171,7 +171,7 @@ class Program:
         # It does not wait for the answer of a daemon that is gone. It allocates.
         self.without = None
         if self.machine.state is not State.NEW:
-            self._feed(Event.LOST, must_fill=self._must_fill)
+            self._feed(Event.LOST, must_fill=self._must_fill, may_wait=may_wait)
         self.device = device
         self._feed(Event.GREET, waits=self._waits)
         self._feed(Event.WELCOME)
@@ -514,6 +514,7 @@ class Program:
                 memory=self._told(),
                 kind=self.kind,
                 running=bool(hello.value & Hello.RESUMING),
+                ungranted=bool(hello.value & Hello.UNGRANTED),
                 turn=hello.turn,
                 group=self.group,
                 can_hold=bool(self.group),

@@ -217,9 +217,9 @@ class Sharing(RuleBasedStateMachine):
         """Tell the core how much a cgroup can take now."""
         self.world.look(cgroup)
 
-    @rule()
-    def restart_daemon(self) -> None:
-        self.world.restart_daemon()
+    @rule(in_vain=st.booleans())
+    def restart_daemon(self, in_vain: bool) -> None:
+        self.world.restart_daemon(in_vain=in_vain)
         self.most_kept = inf
 
     @rule(

@@ -121,11 +121,14 @@ class World:
                 )
             )
 
-    def restart_daemon(self) -> None:
-        """Let the daemon die. A new one learns everything from the programs."""
+    def restart_daemon(self, *, in_vain: bool = False) -> None:
+        """Let the daemon die. A new one learns everything from the programs.
+
+        It comes soon, or programs without a turn have waited for it in vain.
+        """
         self.start_daemon(RECONNECT_SECONDS)
         for program in self.programs.values():
-            program.register(program.device, self.now)
+            program.register(program.device, self.now, may_wait=not in_vain)
 
     def join(
         self,

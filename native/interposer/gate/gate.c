@@ -195,7 +195,7 @@ bool gate_withdraw(struct gate *gate) {
 
 bool gate_disarm(struct gate *gate) {
     pthread_mutex_lock(&gate->lock);
-    bool in_time = !gate->standby.has_come;
+    bool in_time = !gate->standby.has_come && !standby_brings_turn(gate->standby.descriptor);
     if (in_time)
         standby_withdraw(&gate->standby);
     pthread_mutex_unlock(&gate->lock);

@@ -15,7 +15,7 @@ enum {
     WINDOW_MOST = 1024, /* the driver itself queues no more */
     PARTS = 16,         /* marks at most; the window has eight, but may have shrunk meanwhile */
     FINE = 16,          /* the window grows by fractions of a call */
-    UNMANAGED = 4096,   /* calls between two looks while no daemon manages the program */
+    UNBOUNDED = 4096,   /* calls between two looks where nothing can be bounded */
     SLACK_MOST = 8,     /* times the bound */
     CALM = 64,          /* waits in time until the slack is reduced */
 };
@@ -264,8 +264,8 @@ static long grant(struct window *window) {
 long inflight_step(struct device *device, CUstream stream) {
     const struct context *context = context_here();
     struct window *window = own_window();
-    if (!window || !context || !atomic_load_explicit(&device->is_managed, memory_order_relaxed))
-        return UNMANAGED;
+    if (!window || !context)
+        return UNBOUNDED;
     if (stream_is_capturing(stream)) {
         window->granted = 0; /* captured calls are not launched */
         return part_of(window) - 1;

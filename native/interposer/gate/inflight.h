@@ -6,6 +6,9 @@
  * is the amount of work before it. If that exceeds the bound, the window is halved; if not, it
  * grows a little. Each thread keeps its window from one turn to the next.
  *
+ * So it is without a daemon too. The next one may find programs that do not fit together, whose
+ * kernels page: a launch queue of a thousand of those would not drain for hours.
+ *
  * Where all processors are busy, a thread may be woken late and find that the GPU has run dry. Then
  * the bound is exceeded, up to eight times, until the GPU does not run dry any more, or turns end
  * late because of it. */

@@ -69,7 +69,18 @@ static enum undrained_reason reason_of(struct client *client, uint64_t now) {
     return 0;
 }
 
+/* Work whose memory is elsewhere runs a thousand times as long as usual. While all of that comes in,
+ * nothing is concluded. */
+static bool is_being_helped(struct client *client) {
+    bool is_helped = mover_is_busy(&client->device->mover) && !is_holding(client);
+    if (is_helped)
+        of(client)->function_since = of(client)->free_since = of(client)->waits_since = 0;
+    return is_helped;
+}
+
 bool undrained_look(struct client *client, uint64_t now) {
+    if (is_being_helped(client))
+        return false;
     enum undrained_reason reason = reason_of(client, now);
     if (!reason)
         return false;

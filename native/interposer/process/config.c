@@ -49,15 +49,15 @@ static bool is_patient(void) {
     return value && strcmp(value, "0") == 0;
 }
 
-static uint64_t get_silence(void) {
-    const char *value = variable_get(ENVIRONMENT_SILENCE);
+static uint64_t get_seconds(const char *name, const char *usual) {
+    const char *value = variable_get(name);
     char *end = NULL;
     double seconds = value ? strtod(value, &end) : 0;
     if (value && !*end && seconds >= 0 && seconds <= 1e6)
         return (uint64_t)(seconds * 1e9);
     if (value)
-        variable_complain(ENVIRONMENT_SILENCE, value, "a number of seconds");
-    return (uint64_t)(strtod(DEFAULT_SILENCE, NULL) * 1e9);
+        variable_complain(name, value, "a number of seconds");
+    return (uint64_t)(strtod(usual, NULL) * 1e9);
 }
 
 static void get_group(uint8_t group[16]) {
@@ -128,7 +128,8 @@ static void read_environment(void) {
     limits_read(&config->limits);
     config->is_limit_of_run = is_limit_of_run();
     config->is_patient = is_patient();
-    config->silence_ns = get_silence();
+    config->silence_ns = get_seconds(ENVIRONMENT_SILENCE, DEFAULT_SILENCE);
+    config->restart_ns = get_seconds(ENVIRONMENT_RESTART_WAIT, DEFAULT_RESTART_WAIT);
     get_group(config->group);
     get_daemon_user(config);
     get_sockets(config);

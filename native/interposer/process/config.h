@@ -29,6 +29,7 @@ struct config {
     bool is_limit_of_run; /* the memory limit is from the command line of nvshare run */
     bool is_patient;      /* long waits are not reported */
     uint64_t silence_ns;  /* how long a daemon may be silent while a thread waits; 0: any time */
+    uint64_t restart_ns;  /* how long a program without a turn waits for the next daemon */
     uint8_t group[16];
     bool names_daemon; /* NVSHARE_DAEMON_UID is set */
     uint32_t daemon_user;

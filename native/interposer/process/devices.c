@@ -107,6 +107,10 @@ static uint64_t tidy_up(struct device *device) {
     return pooled_make_room(device, &is_pending);
 }
 
+void device_reset_inflight(struct device *device) {
+    atomic_store(&device->inflight_ns, default_inflight_ns);
+}
+
 static struct device *make(CUdevice ordinal) {
     CUuuid uuid;
     size_t total;
@@ -125,7 +129,7 @@ static struct device *make(CUdevice ordinal) {
     device->can_map = !state.has_several &&
                       attribute(ordinal, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
                       inside_is_possible();
-    atomic_store(&device->inflight_ns, default_inflight_ns);
+    device_reset_inflight(device);
     pthread_mutex_init(&device->account.lock, NULL);
     explicit_init(&device->explicit, &device->account);
     device_set_limit(device, config()->limits.memory_limit);

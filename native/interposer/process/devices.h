@@ -99,6 +99,9 @@ uint32_t device_kind(const struct device *device);
 bool device_mixes(const struct device *device);
 void device_mix(struct device *device);
 
+/* Without a daemon that says how much work may be in flight, as much as with other programs. */
+void device_reset_inflight(struct device *device);
+
 /* The most that the program may allocate on it: its limit, or all there is, or more than that. */
 void device_set_limit(struct device *device, uint64_t bytes);
 void device_set_oversubscription(struct device *device, bool is_allowed);

@@ -11,8 +11,10 @@
 #include "process/clock.h"
 #include "process/config.h"
 
-/* A daemon that comes back waits some seconds for running programs: daemon/newcomer.py. */
-static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(3000);
+/* A daemon that comes back lets nobody in until running programs have had a second to tell of their
+ * turns (reconnect_seconds), and waits some seconds more for a group's page (daemon/newcomer.py). An
+ * attempt to connect costs some microseconds. */
+static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(400);
 static const uint64_t rejected_backoff = CLOCK_MS(5000);
 static const uint64_t greeting_time = CLOCK_MS(5000);
 static const uint64_t default_idle_grace = CLOCK_MS(10);
@@ -45,15 +47,25 @@ void client_forget(struct client *client) {
 
 /* Without a daemon, a program that has begun goes on, and one that must not run unmanaged does not
  * begin. */
-static void run_unmanaged(struct client *client, const char *why) {
+static void run_unmanaged(struct client *client, uint64_t now, const char *why) {
     bool refuses = config()->require && !client->machine.was_welcome;
+    bool may_wait = now < client->waits_until;
+    turn_take_handed(client);
+    bool waits =
+        may_wait && client->machine.state >= MACHINE_WAITING && !machine_holds(&client->machine);
     device_decide_alone(client->device);
     atomic_store(&client->device->is_managed, false);
+    device_reset_inflight(client->device);
     if (refuses)
         log_warn_once(
             "no nvshare daemon manages this program (%s), and NVSHARE_REQUIRE=1: it may not "
             "use the GPU. Start the daemon, or unset NVSHARE_REQUIRE to run unmanaged",
             why);
+    else if (waits)
+        log_warn_once(
+            "the connection to the nvshare daemon is lost (%s): this program has no turn, "
+            "and waits up to %llu s for the next daemon",
+            why, (unsigned long long)(config()->restart_ns / CLOCK_MS(1000)));
     else if (client->machine.was_welcome)
         log_warn_once("the connection to the nvshare daemon is lost (%s): this program continues "
                       "unmanaged until the daemon is back",
@@ -61,7 +73,7 @@ static void run_unmanaged(struct client *client, const char *why) {
     else
         log_warn_once(
             "no nvshare daemon manages this program (%s): it runs unmanaged until one does", why);
-    turn_lose(client, refuses);
+    turn_lose(client, refuses, may_wait);
 }
 
 /* Also for a thread that has asked just after the daemon was lost. */
@@ -72,11 +84,15 @@ static void answer_nobody(struct client *client) {
 
 static void go_away(struct client *client, uint64_t now, const char *why) {
     connection_close(&client->connection);
+    if (client->state == CLIENT_WELCOME)
+        client->waits_until = now + config()->restart_ns;
     client->state = CLIENT_AWAY;
     client->silence.is_answered = client->silence.is_waiting = false;
-    run_unmanaged(client, why);
+    run_unmanaged(client, now, why);
     answer_nobody(client);
     client->due = now + client->backoff;
+    if (now < client->waits_until && client->waits_until < client->due)
+        client->due = client->waits_until;
     client->backoff = client->backoff * 2 < longest_backoff ? client->backoff * 2 : longest_backoff;
 }
 
@@ -109,6 +125,7 @@ int client_say_hello(struct client *client, const struct machine_action *hello) 
         .allocation_kind = client->told_kind = device_kind(device),
         .flags = (hello->value & MACHINE_HELLO_RESUMING ? HELLO_RESUMING : 0) |
                  (hello->value & MACHINE_HELLO_WANTS ? HELLO_WANTS : 0) |
+                 (hello->value & MACHINE_HELLO_UNGRANTED ? HELLO_UNGRANTED : 0) |
                  (has_context ? 0 : HELLO_NO_CONTEXT) | HELLO_CAN_HOLD | allocation_flags(device),
         .allocated = used,
         .pinned = turn_pinned(client),

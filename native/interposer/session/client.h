@@ -45,7 +45,8 @@ struct client {
     enum client_state state;
     uint64_t due; /* the next attempt, or the end of the greeting */
     uint64_t backoff;
-    uint64_t patience; /* until when to wait for a daemon that is too busy to answer */
+    uint64_t patience;    /* until when to wait for a daemon that is too busy to answer */
+    uint64_t waits_until; /* without a turn, for the next daemon; 0: there was none yet */
     uint64_t report_due;
     uint64_t usage_pause; /* between two reports of usage */
     uint64_t usage_due; /* when to look at the usage; CLOCK_NEVER: the program has nothing to do */
@@ -106,7 +107,10 @@ int turn_is_handed(struct client *client);
 /* The program that was to hand its turn over is gone: the turn comes with GRANT. */
 void turn_lose_standby(struct client *client);
 int turn_grows(struct client *client, uint64_t missing);
-void turn_lose(struct client *client, bool refuses);
+void turn_lose(struct client *client, bool refuses, bool may_wait);
+
+/* Before that: a turn that was handed over while the daemon was there has begun. */
+void turn_take_handed(struct client *client);
 
 /* Looks at the gate and the work in flight (turn_work.c), and at memory that moves; and when to
  * look again. */

@@ -41,8 +41,7 @@ uint64_t turn_there(const struct client *client) {
 
 bool turn_is_unsure(const struct client *client) {
     return device_is_explicit(client->device) && !is_quiet(client) &&
-           (client->machine.state == MACHINE_RETURNING || client->machine.state == MACHINE_CLOSED ||
-            client->machine.state == MACHINE_LEAVING || client->machine.state == MACHINE_FETCHING);
+           MACHINE_RETURNING <= client->machine.state && client->machine.state <= MACHINE_FETCHING;
 }
 
 /* Counts it as pinned, or the daemon would ask for it again and again. */
@@ -74,12 +73,30 @@ int turn_is_handed(struct client *client) {
     return turn_feed(client, input);
 }
 
-void turn_lose(struct client *client, bool refuses) {
-    struct machine_input input = {
-        .event = ON_LOST, .refuses = refuses, .must_fill = swap_is_needed(client->device)};
+/* By the gate's standby or the session's. */
+static bool has_turn_come(struct client *client) {
+    switch (client->machine.standby) {
+    case MACHINE_GATE_STANDS_BY: return !gate_disarm(&client->device->gate);
+    case MACHINE_SESSION_STANDS_BY: return standby_brings_turn(client->turn.standby);
+    default: return false;
+    }
+}
+
+void turn_take_handed(struct client *client) {
+    if (has_turn_come(client))
+        turn_is_handed(client);
+}
+
+void turn_lose(struct client *client, bool refuses, bool may_wait) {
+    struct machine_input input = {.event = ON_LOST,
+                                  .refuses = refuses,
+                                  .may_wait = may_wait,
+                                  .must_fill = swap_is_needed(client->device)};
     turn_feed(client, input);
     swap_forget(client);
-    residency_all_used(&allocations.memory, client->device->ordinal); /* no call is sampled now */
+    /* Behind an open gate no call is sampled now. */
+    if (client->machine.state != MACHINE_WAITING)
+        residency_all_used(&allocations.memory, client->device->ordinal);
 }
 
 int turn_handle(struct client *client, const struct frame_view *frame) {

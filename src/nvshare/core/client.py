@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from operator import attrgetter
 
 from nvshare.core.effects import NO_SHARE, Share
@@ -143,6 +144,11 @@ class Client:
     # It has had no turn yet; and it holds its first turn.
     is_new: bool = False
     is_first_turn: bool = False
+    # It runs although no daemon has let it: it has waited in vain for one, or began without. Where
+    # it does not fit, it makes way for clients that have a turn.
+    ungranted: bool = False
+    # When it was last told to bring its memory in so that its work in flight ends (paging.py).
+    helped_at: float = -inf
     # How long its turn had lasted, if a client with a claim interrupted it. It will have the rest.
     interrupted: float | None = None
     # That turn was one by a claim, where others run to their end: it has the rest before them.

@@ -288,7 +288,7 @@ class Device:
         client.rests_since = event.now - rested
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
-        client.wants = False
+        client.wants = client.ungranted = False
         note_end(self.state, self.roster, client, now)
         spend(client, self.state, now)
         charge_turn(self.state, client, now)

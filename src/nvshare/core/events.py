@@ -37,6 +37,7 @@ class TimerKind(Enum):
     UNDRAINED = "undrained"
     STEP = "step"
     DEBT = "debt"
+    DRAIN = "drain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,8 @@ class ClientJoined(ClientEvent):
     kind: Kind = Kind.MANAGED
     running: bool = False
     turn: int = 0
+    # Its gate is open although no daemon has given it a turn.
+    ungranted: bool = False
     limits: Limits = NO_LIMITS
     # Clients of the same group share their limits. Without a group, a client has its own.
     group: str = ""

@@ -22,6 +22,7 @@ from nvshare.core.evicting import evict, evict_in_turn
 from nvshare.core.hope import is_held_back, next_calm
 from nvshare.core.lease import State
 from nvshare.core.moves import fill_order, missing_bytes
+from nvshare.core.paging import next_help
 from nvshare.core.parking import next_look
 from nvshare.core.priority import next_promotion
 from nvshare.core.revoking import next_step, still_waited_for
@@ -154,6 +155,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
     if (steps := next_step(roster)) < inf:
         alarms[TimerKind.STEP] = steps
+    if (helps := next_help(roster)) < inf:
+        alarms[TimerKind.DRAIN] = helps
     if (waived := patience_ends(state)) < inf:
         alarms[TimerKind.ROOM] = waived
     if state.is_held_up and any(is_held_back(roster, client) for client in roster.waiting):

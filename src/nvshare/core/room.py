@@ -43,9 +43,10 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 
 
 def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
-    """Tell clients that made room in their own turns (gangs/stepping.py) when there is room again.
+    """Tell clients whose memory has left in their own turns when there is room for it again.
 
-    Memory that they use would come by itself, but page by page.
+    They made room (gangs/stepping.py), or others have pushed it out (paging.py). Memory that they
+    use would come by itself, but page by page.
     """
     yielding = roster.yielding.values()
     if not state.lenders or roster.lacking or any(one.room_asked_at for one in yielding):

@@ -60,6 +60,7 @@ from nvshare.core.moves import (
 )
 from nvshare.core.orders import make_room, move_over_limit_out, plan_handover, set_alarms
 from nvshare.core.outlook import tell_what_cannot_leave
+from nvshare.core.paging import help_drain
 from nvshare.core.parking import ask_to_rest, park_memory
 from nvshare.core.priority import starving
 from nvshare.core.providing import provide
@@ -120,6 +121,7 @@ class Scheduler:
             self._let_starving_go_first(now)
             effects += go_on_without_the_silent(state, roster, now)
             effects += self._open_gates(now)
+            effects += help_drain(roster, now)
             effects += ask_to_rest(state, roster, now)
             effects += fill_ahead(state, roster, now)
             effects += plan_handover(state, roster)

@@ -1,12 +1,15 @@
-"""What follows when running clients do not fit together any more, because one has grown.
+"""What follows when running clients do not fit together.
 
-The latest of them are told to give way until the rest fits. That does not wait for the end of a
-turn: with memory that does not fit, every further second would be spent paging.
+One has grown; or they ran without a daemon, and this one has found them. Those that run although no
+daemon has given them a turn are told to give way, and then the latest, until the rest fits. That
+does not wait for the end of a turn: with memory that does not fit, every further second would be
+spent paging.
 """
 
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.hope import leaves_hope
+from nvshare.core.paging import let_come_back
 from nvshare.core.revoking import revoke
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
@@ -18,7 +21,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     victims = []
     for should_go in (_takes_hope, _makes_room, _is_too_much):
         if not _running_fits(roster):
-            for client in reversed(list(roster.running.values())):
+            for client in _latest_first(roster):
                 # A client that rides with its gang has no weight where clients are counted, but can
                 # grow.
                 counts = client.weight or client.grown
@@ -30,6 +33,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     for client in victims:
         # The new memory is unused: its thread waits for the answer until the gate has closed.
         roster.set_unused(client, min(client.grown, client.memory.untouched))
+    let_come_back(state, roster)
     forget_growth(roster)
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
     if roster.regime.is_sliced:
@@ -43,6 +47,12 @@ def forget_growth(roster: Roster) -> None:
     """Forget the growth of holders if all running clients fit: later moves are not due to it."""
     if roster.grown and _running_fits(roster):
         roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
+
+
+def _latest_first(roster: Roster) -> list[Client]:
+    """Return the running clients, those before the others that run without a turn."""
+    latest = reversed(list(roster.running.values()))
+    return sorted(latest, key=lambda client: not client.ungranted)
 
 
 def _running_fits(roster: Roster) -> bool:

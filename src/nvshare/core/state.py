@@ -68,8 +68,8 @@ class DeviceState:
     # The last hand-over that was ordered, while it stands.
     handover: Handover | None = None
     ways: Ways = field(default_factory=Ways)
-    # Clients that moved memory out in their turns so that a client of a gang could step, and may
-    # have it back.
+    # Clients whose memory has left in their turns, and may come back: so that a client of a gang
+    # could step, or pushed out by others (paging.py).
     lenders: tuple[int, ...] = ()
     # Bytes of room that clients with incoming memory wait for; when that last became less; and
     # whether they were told not to wait any longer.

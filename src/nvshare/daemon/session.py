@@ -173,6 +173,7 @@ class Session:
                 kind=kind,
                 running=running,
                 turn=frame.turn,
+                ungranted=bool(frame.flags & frames.HelloFlags.UNGRANTED),
                 limits=self.node.groups.limits(member.group).for_core(),
                 group=member.group.key,
                 parked=member.group.parked,

@@ -32,6 +32,7 @@ class Input(TypedDict, total=False):
     can_move: bool
     waits: bool
     refuses: bool
+    may_wait: bool
     is_explicit: bool
     number: int
     there: int
@@ -64,6 +65,7 @@ class _Input(ctypes.Structure):
         ("can_move", ctypes.c_bool),
         ("waits", ctypes.c_bool),
         ("refuses", ctypes.c_bool),
+        ("may_wait", ctypes.c_bool),
         ("is_explicit", ctypes.c_bool),
         ("number", ctypes.c_uint32),
         ("there", ctypes.c_uint64),
@@ -93,6 +95,7 @@ class _Machine(ctypes.Structure):
         ("turn", ctypes.c_uint64),
         ("out_turn", ctypes.c_uint64),
         ("was_welcome", ctypes.c_bool),
+        ("is_ungranted", ctypes.c_bool),
         ("is_wanted", ctypes.c_bool),
         ("is_asked", ctypes.c_bool),
         ("displaces", ctypes.c_bool),

@@ -9,17 +9,18 @@ class State(IntEnum):
     NEW = 0
     ALONE = 1
     RETURNING = 2
-    CLOSED = 3
-    LEAVING = 4
-    FETCHING = 5
-    FILLING = 6
-    GROWING = 7
-    OPEN = 8
-    WATCHED = 9
-    HOLDING = 10
-    HELD = 11
-    CLOSING = 12
-    STOPPING = 13
+    WAITING = 3
+    CLOSED = 4
+    LEAVING = 5
+    FETCHING = 6
+    FILLING = 7
+    GROWING = 8
+    OPEN = 9
+    WATCHED = 10
+    HOLDING = 11
+    HELD = 12
+    CLOSING = 13
+    STOPPING = 14
 
 
 class Event(IntEnum):
@@ -130,3 +131,4 @@ class Hello(IntFlag):
 
     RESUMING = 1
     WANTS = 2
+    UNGRANTED = 4

@@ -105,6 +105,7 @@ class HelloFlags(IntFlag):
     NO_CONTEXT = 2048  # it has no context on the GPU: the driver had no room for one
     CAN_HOLD = 4096  # it understands HOLD and STEP
     PATIENT = 8192  # its environment says NVSHARE_WAIT_NOTICE=0
+    UNGRANTED = 16384  # RESUMING, although no daemon has given it a turn
 
 
 class AllocationFlags(IntFlag):
@@ -224,7 +225,7 @@ class Hello:
         return cls(
             device_uuid,
             AllocationKind(allocation_kind),
-            HelloFlags(flags & 0x3FFF),
+            HelloFlags(flags & 0x7FFF),
             allocated,
             pinned,
             swapped_out,

@@ -106,9 +106,12 @@ def gpus() -> str:
 
 @pytest.fixture
 def environment(tmp_path: Path, node_settings: Settings, gpus: str) -> Iterator[dict[str, str]]:
-    """A node with GPUs, the interposer preloaded, and a folder for a daemon's socket."""
+    """A node with GPUs, the interposer preloaded, and a folder for a daemon's socket.
+
+    Programs do not wait for a daemon that is gone, except where test_next_daemon.py asks for it.
+    """
     with transient_node(node_root(), node_settings, parse_gpus(gpus)) as node:
-        yield preloaded(node, tmp_path / "daemon")
+        yield {**preloaded(node, tmp_path / "daemon"), "NVSHARE_RESTART_WAIT": "0"}
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_a_daemon_that_comes_later_takes_over(absent: Scripted, start_guest: Sta
     link = absent.accept()
     hello = link.welcome()
     can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP | HelloFlags.CAN_HOLD
-    assert hello.flags == HelloFlags.RESUMING | can
+    assert hello.flags == HelloFlags.RESUMING | HelloFlags.UNGRANTED | can
     assert (hello.turn, hello.allocated) == (0, 5000)
     # It runs on, until it is told otherwise.
     assert guest.ask("gpu.launch(10)") == 0

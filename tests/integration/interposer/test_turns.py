@@ -277,7 +277,8 @@ def test_a_client_on_standby_goes_on_without_its_daemon(
     again = scripted.accept()
     hello = again.welcome()
     can = HelloFlags.CAN_MANAGE | HelloFlags.CAN_MAP | HelloFlags.CAN_HOLD
-    assert (hello.flags, hello.turn) == (HelloFlags.RESUMING | can, 0)
+    open_without_a_turn = HelloFlags.RESUMING | HelloFlags.UNGRANTED
+    assert (hello.flags, hello.turn) == (open_without_a_turn | can, 0)
     again.send(revoke(0))
     again.next(Released)
     os.write(ours, b"1")

@@ -158,11 +158,11 @@ class Sharing:
             os.kill(self.daemon().status().pid, signal.SIGTERM)
 
 
-def kill_and_wait(pid: int) -> None:
-    """Kill a process that is not our child, and return when its sockets are closed."""
+def kill_and_wait(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
+    """End a process that is not our child, and return when its sockets are closed."""
     descriptor = os.pidfd_open(pid)
     try:
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        signal.pidfd_send_signal(descriptor, how)
         assert select.select([descriptor], [], [], 30)[0]
     finally:
         os.close(descriptor)

@@ -15,7 +15,9 @@ SILENCE = 1.0
 
 
 def settings(silence: float) -> dict[str, str]:
-    return {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "600", "NVSHARE_SILENCE": str(silence)}
+    """It is taken for a dead one then, and no other is waited for."""
+    serial = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": "600"}
+    return {**serial, "NVSHARE_SILENCE": str(silence), "NVSHARE_RESTART_WAIT": "0"}
 
 
 @pytest.fixture

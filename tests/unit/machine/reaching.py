@@ -28,7 +28,9 @@ def at(
     machine.feed(Event.DRAINED, there=100)
     if state is State.FETCHING:
         machine.feed(Event.FILL, bytes=30, away=50)
-    if state in (State.CLOSED, State.LEAVING, State.FETCHING):
+    if state is State.WAITING:
+        machine.feed(Event.LOST, may_wait=True)
+    if state in (State.WAITING, State.CLOSED, State.LEAVING, State.FETCHING):
         return machine
     fills = state in (State.FILLING, State.STOPPING)
     machine.feed(Event.GRANT, turn=TURN, must_fill=fills, bytes=30, missing=10)

@@ -44,16 +44,20 @@ class Client(RuleBasedStateMachine):
 
     @property
     def is_welcome(self) -> bool:
-        return self.machine.state not in (State.NEW, State.ALONE, State.RETURNING)
+        return self.machine.state > State.WAITING
 
-    @rule(refuses=st.booleans())
-    def lose(self, refuses: bool) -> None:
+    @rule(refuses=st.booleans(), may_wait=st.booleans())
+    def lose(self, refuses: bool, may_wait: bool) -> None:
         had_been = self.machine.numbers["was_welcome"] or self.machine.state is not State.NEW
         refuses, must_fill = refuses and not had_been, self.must_fill
-        self.feed(Event.LOST, refuses=refuses, must_fill=must_fill)
+        waits = may_wait and State.WAITING <= self.machine.state < State.FILLING
+        # The memory of a turn goes on coming, and that of an earlier one.
+        self.fills_beside = not self.is_explicit
+        self.feed(Event.LOST, refuses=refuses, must_fill=must_fill, may_wait=may_wait)
         is_short = self.is_explicit and must_fill and not refuses
         assert self.is_refused == refuses
-        assert self.gate_is_open == (not refuses and not is_short)
+        assert self.gate_is_open == (not refuses and not is_short and not waits)
+        assert (self.machine.state is State.WAITING) == waits
         self.held, self.owes_left = None, False
 
     @precondition(lambda self: not self.is_welcome)
@@ -418,9 +422,10 @@ class Client(RuleBasedStateMachine):
                 self.rest()
             elif self.machine.job is not Job.RESTS:
                 self.moved(whole=True)
-        assert self.machine.state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)
+        at_rest = (State.NEW, State.ALONE, State.WAITING, State.CLOSED, State.OPEN)
+        assert self.machine.state in at_rest
         assert not self.owes_left
-        self.lose(False)
+        self.lose(refuses=False, may_wait=False)
         self.moved(whole=True)
         assert self.gate_is_open
         assert not self.alive

@@ -355,7 +355,7 @@ def test_without_a_daemon_the_gate_opens_and_memory_comes_if_it_finds_room() -> 
     told = acts(machine.feed(Event.LOST, must_fill=True)[1])
     assert told == [Act.OPEN, Act.DISARM, Act.CONTEND, Act.ORDER_GENTLY]
     _, (hello,) = machine.feed(Event.GREET)
-    assert (hello.turn, hello.value) == (BEFORE, Hello.RESUMING)
+    assert (hello.turn, hello.value) == (BEFORE, Hello.RESUMING | Hello.UNGRANTED)
     machine.feed(Event.WELCOME)
     assert (machine.state, machine.turn) == (State.OPEN, BEFORE)
 
@@ -395,6 +395,70 @@ def test_explicit_memory_comes_back_before_the_gate_opens_without_a_daemon() -> 
     assert machine.feed(Event.LOST, must_fill=True, is_explicit=True)[1] == []
     assert machine.feed(Event.MOVED, is_explicit=True)[1] == [Action(Act.OPEN)]
     assert machine.state is State.ALONE
+
+
+def test_without_a_turn_it_waits_for_the_next_daemon_and_claims_nothing() -> None:
+    machine = at(State.CLOSED)
+    machine.feed(Event.STANDBY, turn=TURN, descriptor=3)
+    told = acts(machine.feed(Event.LOST, may_wait=True)[1])
+    assert told == [Act.DISARM, Act.CONTEND, Act.CLOSE]
+    _, (hello,) = machine.feed(Event.GREET, waits=True)
+    assert (hello.turn, hello.value) == (BEFORE, Hello.WANTS)
+    # It was no daemon after all, or one that does not answer.
+    assert machine.feed(Event.LOST, may_wait=True)[1] == []
+    machine.feed(Event.GREET)
+    machine.feed(Event.WELCOME)
+    assert machine.state is State.CLOSED
+
+
+def test_memory_goes_on_leaving_for_the_one_that_has_the_turn() -> None:
+    machine = at(State.LEAVING)
+    told = acts(machine.feed(Event.LOST, may_wait=True, must_fill=True)[1])
+    assert told == [Act.CONTEND, Act.CLOSE]
+    # HELLO says how much is away, so no more leaves from then on.
+    assert acts(machine.feed(Event.GREET)[1]) == [Act.ORDER_REST, Act.HELLO]
+
+
+def test_memory_does_not_go_on_coming_ahead_of_a_turn_that_nobody_can_give() -> None:
+    machine = at(State.FETCHING)
+    told = acts(machine.feed(Event.LOST, may_wait=True, must_fill=True)[1])
+    assert told == [Act.CONTEND, Act.CLOSE, Act.ORDER_REST]
+
+
+def test_the_memory_of_a_turn_that_has_begun_goes_on_coming() -> None:
+    machine = at(State.FILLING)
+    _, actions = machine.feed(Event.LOST, must_fill=True, may_wait=True)
+    assert acts(actions) == [Act.OPEN, Act.CONTEND, Act.SET_MISSING, Act.ORDER_FILL]
+    assert one(actions, Act.SET_MISSING).bytes == 0
+    assert one(actions, Act.ORDER_FILL).bytes == 30
+
+
+def greets(machine: Machine) -> Hello:
+    (hello,) = machine.copy().feed(Event.GREET)[1]
+    return Hello(hello.value)
+
+
+def test_who_has_waited_in_vain_says_that_its_gate_has_opened_without_a_turn() -> None:
+    machine = at(State.WAITING)
+    assert acts(machine.feed(Event.LOST)[1])[0] is Act.OPEN
+    assert greets(machine) == Hello.RESUMING | Hello.UNGRANTED
+    # A daemon that dies before it has given it one changes nothing.
+    machine.feed(Event.GREET)
+    machine.feed(Event.WELCOME)
+    machine.feed(Event.LOST, may_wait=True)
+    assert greets(machine) == Hello.RESUMING | Hello.UNGRANTED
+    # With a turn of its own it is as good as others.
+    machine.feed(Event.GREET)
+    machine.feed(Event.WELCOME)
+    machine.feed(Event.REVOKE, turn=machine.turn, is_urgent=True)
+    machine.feed(Event.DRAINED)
+    machine.feed(Event.GRANT, turn=TURN)
+    machine.feed(Event.LOST, may_wait=True)
+    assert greets(machine) == Hello.RESUMING
+
+
+def test_who_begins_without_a_daemon_has_no_turn_either() -> None:
+    assert greets(at(State.ALONE)) == Hello.RESUMING | Hello.UNGRANTED
 
 
 def test_a_daemon_that_comes_in_between_is_not_told_of_an_open_gate() -> None:
@@ -469,3 +533,21 @@ def test_explicit_memory_does_not_leave_in_the_middle_of_a_turn() -> None:
     machine = at(State.OPEN)
     _, actions = machine.feed(Event.TRIM, bytes=10, can_move=True, is_explicit=True)
     assert actions == [Action(Act.ANSWER, turn=TURN)]
+
+
+@pytest.mark.parametrize("state", [State.CLOSING, State.HOLDING])
+def test_work_that_pages_gets_its_memory_back_in_bulk(state: State) -> None:
+    machine = at(state)
+    _, actions = machine.feed(Event.ROOM, turn=TURN, missing=0)
+    assert actions == [Action(Act.SET_MISSING), Action(Act.ORDER_FILL)]
+    # Once is enough, and it may drain before all of that has come.
+    assert Act.ORDER_FILL not in acts(machine.feed(Event.ROOM, turn=TURN, missing=0)[1])
+    if state is State.CLOSING:
+        assert Act.ORDER_REST in acts(machine.feed(Event.DRAINED)[1])
+
+
+def test_memory_is_not_brought_in_beside_that_of_others() -> None:
+    machine = at(State.CLOSING)
+    assert machine.feed(Event.ROOM, turn=TURN, missing=5)[1] == []
+    # Explicit memory is all there.
+    assert machine.feed(Event.ROOM, turn=TURN, is_explicit=True)[1] == []

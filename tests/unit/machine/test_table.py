@@ -12,7 +12,7 @@ from nvshare.machine import Act, Event, Machine, Result, State
 
 from .reaching import TURN, at, holding_short
 
-LETTERS = dict(zip("NARCLTFGOWHDXS", State, strict=True))
+LETTERS = dict(zip("NARICLTFGOWHDXS", State, strict=True))
 Play = Callable[[Machine], tuple[Result, list[Any]]]
 
 
@@ -31,6 +31,7 @@ PLAYS: dict[str, Play] = {
     "lost": plain(Event.LOST),
     "lost, short": plain(Event.LOST, must_fill=True, is_explicit=True),
     "lost, refusing": plain(Event.LOST, refuses=True),
+    "lost, waiting": plain(Event.LOST, may_wait=True),
     "grant": frame(Event.GRANT, ahead=1),
     "grant to fill": frame(Event.GRANT, ahead=1, must_fill=True),
     "grant again": frame(Event.GRANT, must_fill=True),
@@ -77,58 +78,59 @@ PLAYS: dict[str, Play] = {
     "no such event": plain(99),  # type: ignore[arg-type]
 }
 
-# NEW ALONE RETURNING CLOSED LEAVING FETCHING (T) FILLING GROWING OPEN
+# NEW ALONE RETURNING WAITING (I) CLOSED LEAVING FETCHING (T) FILLING GROWING OPEN
 # WATCHED HOLDING HELD (D) CLOSING (X) STOPPING
 EXPECTED = """
-    greet              N A R ! ! ! ! ! ! ! ! ! ! !
-    welcome            C O C ! ! ! ! ! ! ! ! ! ! !
-    lost               A A A A A A A A A A A A A A
-    lost, short        R R R R R R R R R R R R R R
-    lost, refusing     N ! A A A A A A A A A A A A
-    grant              ! ! ! O O O ! ! ! ! ! ! ! !
-    grant to fill      ! ! ! F F F ! ! ! ! ! ! ! !
-    grant again        - - - - - - - - - - - - - -
-    handed by nobody   - - - - - - - - - - - - - -
-    standby            ! ! ! C L T ! ! ! ! ! ! ! !
-    standby to fill    ! ! ! C L T ! ! ! ! ! ! ! !
-    standby again      - - - - - - - - - - - - - -
-    standby without    - - - - - - - - - - - - - -
-    handover           ! ! ! - - - F G O W H D X S
-    handover without   - - - - - - - - - - - - - -
-    handover, other    - - - - - - - - - - - - - -
-    cancel handover    ! ! ! - - - F G O W H D X S
-    cancel of another  - - - - - - - - - - - - - -
-    ask                ! ! ! - - - F G W W - - - -
-    ask another        - - - - - - - - - - - - - -
-    revoke             ! ! ! - - - S S X X X X - -
-    revoke another     - - - - - - - - - - - - - -
-    keep               ! ! ! - - - F G O O O O O F
-    keep another       - - - - - - - - - - - - - -
-    hold               ! ! ! - - - H H H H - - - -
-    hold another       - - - - - - - - - - - - - -
-    step               ! ! ! - - - - - - - - H - -
-    step another       - - - - - - - - - - - - - -
-    room               ! ! ! - - - F G O W H D - S
-    room of another    - - - - - - - - - - - - - -
-    evict              ! ! ! L L T F G O W H D X S
-    evict nothing      ! ! ! C L T F G O W H D X S
-    evict from nothing ! ! ! C L T F G O W H D X S
-    fill               ! ! ! T L T - - - - - - - -
-    fill nothing       ! ! ! C L - - - - - - - - -
-    fill no more       ! ! ! - - T - - - - - - - -
-    disarmed in vain   - - - - - - - - - - - - - -
-    trim               ! ! ! - - - F G O W H D - -
-    trim the immovable ! ! ! C L T F G O W H D X S
-    trim the explicit  ! ! ! C L T F G O W H D X S
-    grow               ! ! ! - - - G G G G H D - -
-    grew               ! ! ! ! ! ! ! F ! ! ! ! ! !
-    work               - - - C L T - - - - - D - -
-    drained            ! ! ! ! ! ! ! ! ! ! D ! C C
-    cannot drain       ! ! ! ! ! ! ! ! ! ! O ! O F
-    idle               ! ! ! ! ! ! ! ! ! C ! ! ! !
-    used up            - - - - - - - - - C - - C C
-    progress           ! - - - L - - - - - - - - -
-    no such event      ! ! ! ! ! ! ! ! ! ! ! ! ! !
+    greet              N A R I ! ! ! ! ! ! ! ! ! ! !
+    welcome            C O C C ! ! ! ! ! ! ! ! ! ! !
+    lost               A A A A A A A A A A A A A A A
+    lost, short        R R R R R R R R R R R R R R R
+    lost, refusing     N ! A A A A A A A A A A A A A
+    lost, waiting      A A A I I I I A A A A A A A A
+    grant              ! ! ! ! O O O ! ! ! ! ! ! ! !
+    grant to fill      ! ! ! ! F F F ! ! ! ! ! ! ! !
+    grant again        - - - - - - - - - - - - - - -
+    handed by nobody   - - - - - - - - - - - - - - -
+    standby            ! ! ! ! C L T ! ! ! ! ! ! ! !
+    standby to fill    ! ! ! ! C L T ! ! ! ! ! ! ! !
+    standby again      - - - - - - - - - - - - - - -
+    standby without    - - - - - - - - - - - - - - -
+    handover           ! ! ! ! - - - F G O W H D X S
+    handover without   - - - - - - - - - - - - - - -
+    handover, other    - - - - - - - - - - - - - - -
+    cancel handover    ! ! ! ! - - - F G O W H D X S
+    cancel of another  - - - - - - - - - - - - - - -
+    ask                ! ! ! ! - - - F G W W - - - -
+    ask another        - - - - - - - - - - - - - - -
+    revoke             ! ! ! ! - - - S S X X X X - -
+    revoke another     - - - - - - - - - - - - - - -
+    keep               ! ! ! ! - - - F G O O O O O F
+    keep another       - - - - - - - - - - - - - - -
+    hold               ! ! ! ! - - - H H H H - - - -
+    hold another       - - - - - - - - - - - - - - -
+    step               ! ! ! ! - - - - - - - - H - -
+    step another       - - - - - - - - - - - - - - -
+    room               ! ! ! ! - - - F G O W H D X S
+    room of another    - - - - - - - - - - - - - - -
+    evict              ! ! ! ! L L T F G O W H D X S
+    evict nothing      ! ! ! ! C L T F G O W H D X S
+    evict from nothing ! ! ! ! C L T F G O W H D X S
+    fill               ! ! ! ! T L T - - - - - - - -
+    fill nothing       ! ! ! ! C L - - - - - - - - -
+    fill no more       ! ! ! ! - - T - - - - - - - -
+    disarmed in vain   - - - - - - - - - - - - - - -
+    trim               ! ! ! ! - - - F G O W H D - -
+    trim the immovable ! ! ! ! C L T F G O W H D X S
+    trim the explicit  ! ! ! ! C L T F G O W H D X S
+    grow               ! ! ! ! - - - G G G G H D - -
+    grew               ! ! ! ! ! ! ! ! F ! ! ! ! ! !
+    work               - - - - C L T - - - - - D - -
+    drained            ! ! ! ! ! ! ! ! ! ! ! D ! C C
+    cannot drain       ! ! ! ! ! ! ! ! ! ! ! O ! O F
+    idle               ! ! ! ! ! ! ! ! ! ! C ! ! ! !
+    used up            - - - - - - - - - - C - - C C
+    progress           ! - - - - L - - - - - - - - -
+    no such event      ! ! ! ! ! ! ! ! ! ! ! ! ! ! !
 """
 PAIRS = [
     (line[:19].strip(), state, letter)
@@ -218,6 +220,14 @@ def grown_while_filling(asked: bool) -> Machine:
     return machine
 
 
+def leaving_as_it_waits() -> Machine:
+    """A machine that lost its daemon with memory on its way out."""
+    machine = at(State.LEAVING)
+    machine.feed(Event.LOST, may_wait=True, must_fill=True)
+    assert machine.state is State.WAITING
+    return machine
+
+
 def gently(state: State) -> Machine:
     """A machine that lost its daemon with memory away, and found another."""
     machine = at(State.LEAVING)
@@ -286,6 +296,8 @@ def greeting() -> Machine:
     [
         *((at(state), "-") for state in (State.NEW, State.ALONE, State.CLOSED, State.OPEN)),
         *((at(state), "-") for state in (State.GROWING, State.WATCHED, State.CLOSING)),
+        (at(State.WAITING), "-"),
+        (leaving_as_it_waits(), "I"),
         (at(State.LEAVING), "C"),
         (at(State.FETCHING), "C"),
         (to_leave(), "C"),

@@ -7,6 +7,7 @@ from nvshare.cli.lab.bench import (
     latency,
     launch,
     overhead,
+    restart,
     scenario,
     scenarios,
     shares,
@@ -21,6 +22,7 @@ bench.add_command(launch.launch)
 bench.add_command(overhead.overhead)
 bench.add_command(handover.handover)
 bench.add_command(gangs.gangs)
+bench.add_command(restart.restart)
 bench.add_command(scenario.scenario)
 bench.add_command(scenarios.scenarios)
 bench.add_command(shares.shares)

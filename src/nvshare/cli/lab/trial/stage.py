@@ -12,6 +12,7 @@ from typing import Any, Literal
 from nvshare import kernel
 from nvshare.cli.control import Daemon
 from nvshare.cli.lab.trial.realtime import LEAST, ahead_of_others
+from nvshare.errors import NvshareError
 from nvshare.lab.emulator.conf import Settings
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import library_folder
@@ -35,6 +36,18 @@ class Stage:
     node: Node
     environ: dict[str, str]
     daemon: Daemon | None
+    # What its daemon was started with, and the next one is.
+    daemon_environ: dict[str, str] | None = None
+
+    def end_daemon(self, how: signal.Signals) -> None:
+        """End the daemon by a signal, and wait for its end. Programs go on without it."""
+        if self.daemon is not None:
+            _end(self.daemon.status().pid, how)
+
+    def start_daemon(self) -> None:
+        """Start a daemon in place of one that has ended."""
+        if self.daemon_environ is not None:
+            find_or_start(self.daemon_environ, idle_exit=0)
 
 
 @contextlib.contextmanager
@@ -66,10 +79,11 @@ def open_stage(
         # Notices would count as warnings, and some programs are meant to wait.
         without_notices = [one.changed({"wait_notice": "off"}) for one in settings]
         config.write_text(config_text([at_speed(one, speed) for one in without_notices]))
-        with _daemon({**environ, environment.CONFIG: str(config)}) as daemon:
+        configured = {**environ, environment.CONFIG: str(config)}
+        with _daemon(configured) as daemon:
             folder = daemon.path.parent
             managed = program_environment(wishes or Wishes(), folder, library(), environ)
-            yield Stage(node, {**environ, **managed}, daemon)
+            yield Stage(node, {**environ, **managed}, daemon, configured)
 
 
 def config_text(settings: Sequence[dict[str, Any]]) -> str:
@@ -86,19 +100,21 @@ def _daemon(environ: dict[str, str]) -> Iterator[Daemon]:
     # No idle exit: the next program may come late, and the daemon ends with the stage.
     find_or_start(environ, idle_exit=0)
     daemon = Daemon(control_socket(environ))
-    pid = daemon.status().pid
+    daemon.status()
     try:
         yield daemon
     finally:
-        _end(pid)
+        # It may be another one by now, or none. Its node is removed next.
+        with contextlib.suppress(NvshareError):
+            _end(daemon.status().pid, signal.SIGTERM)
 
 
-def _end(pid: int) -> None:
-    """End the daemon, and wait for its end: its node is removed next."""
+def _end(pid: int, how: signal.Signals) -> None:
+    """End a daemon, and wait for its end."""
     with contextlib.suppress(ProcessLookupError):
         descriptor = kernel.pidfd_open(pid)
         try:
-            kernel.pidfd_send_signal(descriptor, signal.SIGTERM)
+            kernel.pidfd_send_signal(descriptor, how)
             select.select([descriptor], [], [], _PATIENCE_S)
         finally:
             os.close(descriptor)
