@@ -75,9 +75,6 @@ PositiveOrAuto: TypeAlias = Annotated[
     Annotated[float, Field(gt=0, le=_MOST)] | Auto, BeforeValidator(_number)
 ]
 # Bytes per second; an emulated GPU may be a million times as fast as real time.
-Bandwidth: TypeAlias = Annotated[float, Field(ge=1, le=1e21), BeforeValidator(_number)]
-Fraction: TypeAlias = Annotated[float, Field(gt=0, le=1), BeforeValidator(_number)]
-FractionOrNone: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0, le=_MOST), BeforeValidator(_number)]
 # For numbers that may come as text.
 NUMBER = BeforeValidator(_number)

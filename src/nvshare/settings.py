@@ -10,16 +10,13 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Limits, Mode, RoomSetting, Settings
+from nvshare.core.settings import Interactive, Limits, Mode, RoomSetting, Settings
 from nvshare.limits.fields import LimitFields
 from nvshare.limits.table import LIMITS
 from nvshare.setting_types import (
     NUMBER,
     AllocationName,
-    Bandwidth,
     BytesOrAuto,
-    Fraction,
-    FractionOrNone,
     NotNegative,
     Positive,
     PositiveOrAuto,
@@ -46,26 +43,20 @@ class DeviceSettings(SettingsModel):
     mode: Literal["auto", "serial", "concurrent", "off"] = "auto"
     policy: PolicyName = _CORE.policy
     turn_seconds: PositiveOrAuto = "auto"
-    turn_multiplier: Positive = _CORE.turn_multiplier
-    steady_multiplier: Positive = _CORE.steady_multiplier
     turn_min: Positive = _CORE.turn_min
     turn_max: Positive = _CORE.turn_max
     batch_turn: Positive = _CORE.batch_turn
-    # The part of the time that may go into moving memory so that programs need not wait; and the
-    # same for high priority alone.
-    move_budget: FractionOrNone = _CORE.move_budget
-    high_move_budget: FractionOrNone = _CORE.high_move_budget
+    # How promptly programs that compute in bursts are served, at the cost of the others.
+    interactive: Literal["prompt", "balanced", "throughput"] = _CORE.interactive.value
     slice_seconds: NotNegative = _CORE.slice_seconds
     share_slice_seconds: Positive = _CORE.share_slice_seconds
     count_copies: bool = _CORE.count_copies
-    priority_floor: Fraction = _CORE.priority_floor
     idle_grace: NotNegative = _CORE.idle_grace
     # How long a program may be idle before all of its memory leaves the GPU.
     idle_park: SecondsOrOff = _CORE.idle_park or 0.0
     revoke_patience: NotNegative = _CORE.revoke_patience
     make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
     move_patience: NotNegative = _CORE.move_patience
-    initial_bandwidth: Bandwidth = _CORE.initial_bandwidth
     inflight: Annotated[float, Field(gt=0, le=10), NUMBER] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
@@ -96,17 +87,13 @@ class DeviceSettings(SettingsModel):
             mode=Mode(self.mode),
             policy=self.policy,
             turn_seconds=None if self.turn_seconds == "auto" else self.turn_seconds,
-            turn_multiplier=self.turn_multiplier,
-            steady_multiplier=self.steady_multiplier,
             turn_min=self.turn_min,
             turn_max=self.turn_max,
             batch_turn=self.batch_turn,
-            move_budget=self.move_budget,
-            high_move_budget=self.high_move_budget,
+            interactive=Interactive(self.interactive),
             slice_seconds=self.slice_seconds,
             share_slice_seconds=self.share_slice_seconds,
             count_copies=self.count_copies,
-            priority_floor=self.priority_floor,
             idle_grace=self.idle_grace,
             idle_park=self.idle_park or None,
             revoke_patience=self.revoke_patience,
@@ -114,7 +101,6 @@ class DeviceSettings(SettingsModel):
             swap_excess=self.swap_excess,
             gangs=self.gangs,
             move_patience=self.move_patience,
-            initial_bandwidth=self.initial_bandwidth,
         )
 
     def usable_of(self, memory: int) -> int:

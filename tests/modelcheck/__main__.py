@@ -37,7 +37,8 @@ def main(
         report(found, str(case))
         if found.problem:
             fail(found, journal)
-        for place in sorted({case.sizes.index(size) for size in case.sizes}):
+        # Equal programs differ in when they connect.
+        for place in range(len(case.sizes)):
             if case.faults > 1 or case.any_order:
                 continue
             found = Search(case, most=most, waits=Waits(place)).run()

@@ -4,7 +4,7 @@ A snapshot is made comparable: its time is always the same, and forget.py remove
 cannot make a difference any more.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
 from math import ceil
 from operator import attrgetter
@@ -28,8 +28,7 @@ GPU = "gpu"
 _NEVER = 1 << 30
 
 _CLIENT = attrgetter(*(one.name for one in fields(Client) if one.name not in ("id", "group")))
-_APART = {"id", "settings", "pace", "budget", "high_budget", "ways", "alarms", "debts"}
-_APART |= {"handover", "head"}
+_APART = {"id", "settings", "pace", "ways", "alarms", "handover", "head", "use_clock", "left_uses"}
 _DEVICE = attrgetter(*(one.name for one in fields(DeviceState) if one.name not in _APART))
 
 
@@ -197,6 +196,5 @@ def _device_shape(device: DeviceSnapshot) -> tuple[Any, ...]:
     plan = state.handover
     handover = plan and (plan.from_turn, plan.turn, plan.fill_bytes, plan.missing)
     alarms = tuple(sorted((kind.value, at) for kind, at in state.alarms.items()))
-    debts = tuple(sorted(state.debts.items()))
-    budgets = state.budget.saved, state.high_budget.saved
-    return (*_DEVICE(state), handover, alarms, debts, budgets, state.ways.present)
+    uses = astuple(state.use_clock), tuple(sorted(state.left_uses.items()))
+    return (*_DEVICE(state), handover, alarms, uses, state.ways.present)

@@ -3,30 +3,47 @@
 Time is moved so that it is always the same. Ages are kept as far as the core asks for them:
 
 * of a revoked client: since when, up to ``revoke_patience``; of an idle client: whether any time
-    has passed (that is credit, which is all or nothing here: see ``SETTINGS``);
-* of a turn, when it began, up to its length; ends of turns, timers, patience for room: exactly;
+    has passed (that is a rest long enough for a visit: see ``SETTINGS``);
+* of a turn, when it began, up to its length, and of a visitor's, whether any time has passed (then
+    it has paid off); ends of turns, timers, patience for room: exactly;
 * of the last service of a client: the order, and whether it was just now.
+
+Recent use halves within microseconds here, so in a whole second all of it is forgotten. A client
+that has waited for a second has used nothing. One that has held the device for a second has used
+what anybody has who always held it: the whole, divided by the number of holders. Within a moment
+nothing changes. So few different uses are left, and of older ones only the order:
+
+* A client that waits has a place in the queue, and one with a turn has a new use at its end. Their
+    uses are moved to the present, decayed.
+* An idle client that pays a visit gets its place from the moment of its use, however long ago that
+    was. Visitors and idle clients are in one order by that, apart from all others, with which they
+    are not compared. Exactly known are the places that come from the present moment: more may come
+    before or behind them.
+* What the clock of use shows is never compared but with what it showed when a turn began. So all
+    of these are lowered alike.
 
 Not kept at all, because nothing in this model depends on them: statistics (turns, seconds held),
 when a client last told of work (the search decides how long a rest is), measurements of moves
-(they take no time), calm and growth (the host holds everything).
+(they take no time, so visits cost nothing), calm and growth (the host holds everything).
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf
 
 from nvshare.core.client import Client
 from nvshare.core.lease import State
-from nvshare.core.move_budget import MoveBudget
 from nvshare.core.paging import HELP_PATIENCE
+from nvshare.core.precedence.use import Use, decay, half_life_of
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
 # Times are sums of powers of two, so moving them is exact.
 NOW = 16.0
 
-# All times are whole seconds, so that few ages differ. All credit together is less than one of
-# them: a client has none, or all of it, or owes all of it.
+# All times are whole seconds, so that few ages differ. The half-life of use is so much shorter that
+# nothing is left of a use after one of them. Moves cost nothing: otherwise programs that come and
+# go within a moment would add up their costs without end.
 SETTINGS = Settings(
     turn_seconds=2.0,
     turn_min=2.0**-20,
@@ -35,23 +52,27 @@ SETTINGS = Settings(
     slice_seconds=0.0,
     revoke_patience=2.0,
     move_patience=1.0,
-    initial_bandwidth=1e30,
+    initial_bandwidth=inf,
 )
 RECONNECT_SECONDS = 1.0
+HALF_LIFE = half_life_of(SETTINGS.turn_min)
+# Moves are charged, although they take no time: a unit costs so much that turns swing by it. This
+# ends only for programs that are always busy.
+COSTLY = replace(SETTINGS, initial_bandwidth=64 / HALF_LIFE)
 
 
 def forget(snapshot: Snapshot, now: float) -> None:
     """Make a snapshot of this time comparable, in place."""
     for device in snapshot.devices:
         state = device.state
-        contested = state.contested(now)
-        _rank(device.clients, now)
+        _forget_uses(device.clients, state, now)
+        _forget_services(device.clients, now)
         for client in device.clients:
-            _forget_client(client, state, contested, now)
+            _forget_client(client, state, now)
         _forget_device(state, now)
 
 
-def _forget_client(client: Client, state: DeviceState, contested: float, now: float) -> None:
+def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     settings = state.settings
     age = now - client.since
     if client.state is State.YIELDING:
@@ -61,11 +82,11 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
     client.since = NOW - age
     is_helped = client.state is State.YIELDING and client.helped_at > -inf
     client.helped_at = NOW - min(now - client.helped_at, HELP_PATIENCE) if is_helped else -inf
-    waited = min(1.0, contested - client.contested_before) if client.holds else 0.0
-    client.contested_before = -waited
     if client.interrupted is not None:
         client.interrupted = min(client.interrupted, settings.longest_turn)
-    client.granted_at = client.worked_at = client.calm_since = client.parked_at = NOW
+    turn = min(1.0, now - client.granted_at) if client.holds and client.bursts else 0.0
+    client.granted_at = NOW - turn
+    client.worked_at = client.calm_since = client.parked_at = NOW
     client.moved_out_at = client.moved_in_at = NOW
     client.last_rest = client.idle_seconds = client.held_before = client.judged_busy = 0.0
     client.gained_at = client.pace = 0.0
@@ -75,32 +96,61 @@ def _forget_client(client: Client, state: DeviceState, contested: float, now: fl
 def _forget_device(state: DeviceState, now: float) -> None:
     settings = state.settings
     later = now - NOW
-    state.contested_seconds, state.head_since = 0.0, NOW
     state.turn_started = NOW - min(now - state.turn_started, settings.longest_turn)
     if state.deadline is not None:
         state.deadline = max(NOW, state.deadline - later)
-    if state.claim_at is not None:
-        state.claim_at = max(NOW, state.claim_at - later)
+    if state.interrupt_at is not None:
+        state.interrupt_at = max(NOW, state.interrupt_at - later)
     if state.head is None:
-        state.claim_at = None
+        state.interrupt_at = None
     state.reconnect_until = max(NOW, state.reconnect_until - later)
     state.kept_until = max(NOW, state.kept_until - later)
     if state.room_since is not None:
         state.room_since = NOW - min(now - state.room_since, settings.move_patience)
     state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
-    state.debts = {owner: until - later for owner, until in state.debts.items() if until > now}
     state.turn_changes = state.slices = 0
-    # Nothing has been spent of these budgets.
-    state.budget, state.high_budget = MoveBudget(counted_at=NOW), MoveBudget(counted_at=NOW)
 
 
-def _rank(clients: Iterable[Client], now: float) -> None:
+def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> None:
+    """Move all uses to the present, and keep the order of the places that come from them."""
+    clients, clock = list(clients), state.use_clock
+    ranks = {one.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
+    ranks |= {one.rank for one in clients if one.state is State.WAITING and one.bursts}
+    # A rank is less than half a second from the moment from which it comes.
+    old = sorted(rank for rank in ranks if rank < now - 0.5)
+    places = {rank: Use(at=NOW - len(old) + order) for order, rank in enumerate(old)}
+    for client in clients:
+        if client.state is State.WAITING and client.bursts:
+            place = places.get(client.rank)
+            client.rank = place.rank(HALF_LIFE) if place else client.rank - (now - NOW)
+        place = places.get(client.use.rank(HALF_LIFE)) if client.state is State.IDLE else None
+        client.use = _moved(client.use, clock.at, place.at if place else NOW)
+    marks = [one.use.mark for one in clients if one.use.mark is not None]
+    least = min(marks, default=clock.reading)
+    for client in clients:
+        if client.use.mark is not None:
+            client.use = replace(client.use, mark=client.use.mark - least)
+    clock.reading -= least
+    clock.at -= now - NOW
+
+
+def _moved(use: Use, now: float, to: float) -> Use:
+    """Return the same use at another time, where it decays as it has until now."""
+    kept = decay(now - use.at, HALF_LIFE)
+    mark = None if use.mark is None else use.mark * kept
+    return Use(use.seconds * kept, to, mark)
+
+
+def _forget_services(clients: Iterable[Client], now: float) -> None:
     """Keep only the order in which clients came and were served."""
     clients = list(clients)
-    ranks = (one.rank for one in clients if one.state is State.WAITING)
-    times = sorted({now, *(one.served_at for one in clients), *ranks})
+    waiting = [one for one in clients if one.state is State.WAITING and not one.bursts]
+    times = sorted({now, *(one.served_at for one in clients), *(one.rank for one in waiting)})
     places = {time: NOW - (len(times) - 1 - place) for place, time in enumerate(times)}
     for order, client in enumerate(sorted(clients, key=lambda one: one.order), 1):
         client.order = order
         client.served_at = places[client.served_at]
-        client.rank = places[client.rank] if client.state is State.WAITING else 0.0
+        if client.state is not State.WAITING:
+            client.rank = 0.0
+        elif not client.bursts:
+            client.rank = places[client.rank]

@@ -8,7 +8,7 @@ from nvshare.core.core import Core
 # Words for a client, each shown if its attribute is true.
 _MARKS = (
     *("soft_revoked", "wants", "overdue", "undrained", "rests", "stalled", "rides"),
-    *("claims", "is_barred", "busy", "hold_waits"),
+    *("visits", "bursts", "is_barred", "busy", "hold_waits"),
 )
 
 

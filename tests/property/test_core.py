@@ -27,8 +27,9 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.policies import HEAD_START_TURNS
 from nvshare.core.replay import replay
-from nvshare.core.settings import Limits, Mode, Priority, RoomSetting, Settings
+from nvshare.core.settings import Interactive, Limits, Mode, Priority, RoomSetting, Settings
 from nvshare.core.undrained import FIRST_PAUSE
 
 from .picture import picture
@@ -45,7 +46,6 @@ BASE = Settings(
     batch_turn=8.0,
     slice_seconds=0.5,
     share_slice_seconds=0.5,
-    priority_floor=0.25,
     revoke_patience=PATIENCE,
     initial_bandwidth=8.0,
 )
@@ -60,7 +60,7 @@ limits = st.builds(
     priority=st.sampled_from(Priority),
 )
 lengths = st.sampled_from([None, 0.5, 2.0, 12.0])
-budgets = st.sampled_from([0.0, 0.1, 1.0])
+interactives = st.sampled_from(Interactive)
 idle_parks = st.sampled_from([None, None, 0.2, 2.0])
 
 
@@ -76,7 +76,7 @@ class Sharing(RuleBasedStateMachine):
         host_limit=st.sampled_from([0, 20, 1000]),
         cgroup_limit=st.sampled_from([0, 5, 12]),
         idle_park=idle_parks,
-        budget=budgets,
+        interactive=interactives,
     )
     def begin(
         self,
@@ -86,12 +86,12 @@ class Sharing(RuleBasedStateMachine):
         host_limit: int,
         cgroup_limit: int,
         idle_park: float | None,
-        budget: float,
+        interactive: Interactive,
     ) -> None:
         chosen = replace(
             replace(BASE, mode=mode, policy=policy, turn_seconds=turn),
             idle_park=idle_park,
-            move_budget=budget,
+            interactive=interactive,
         )
         self.world = World(USABLE, chosen, host_limit)
         self.world.cgroups = {"small": (cgroup_limit, []), "large": (cgroup_limit + 10, [])}
@@ -228,8 +228,7 @@ class Sharing(RuleBasedStateMachine):
         policy=policies,
         room=st.sampled_from(RoomSetting),
         idle_park=idle_parks,
-        budget=budgets,
-        high_budget=budgets,
+        interactive=interactives,
     )
     def change_settings(
         self,
@@ -238,14 +237,12 @@ class Sharing(RuleBasedStateMachine):
         policy: str,
         room: RoomSetting,
         idle_park: float | None,
-        budget: float,
-        high_budget: float,
+        interactive: Interactive,
     ) -> None:
         changed = replace(
             replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room),
             idle_park=idle_park,
-            move_budget=budget,
-            high_move_budget=high_budget,
+            interactive=interactive,
         )
         self.world.settings = changed
         for gpu in self.world.gpus:
@@ -311,8 +308,9 @@ class Sharing(RuleBasedStateMachine):
         turn = self.world.settings.longest_turn + max(PATIENCE, SLOWEST_DRAIN)
         # A client that cannot give way is left alone for a pause and one more turn of the others.
         left_alone = self.tangles * (FIRST_PAUSE * 2.0**MOST_TANGLED + turn)
-        # A client that goes before others does so for three turns, given the floor.
-        return RECONNECT_SECONDS + (self.world.joined + 3) * turn + left_alone
+        # The head start of two priorities.
+        ahead = 2 * HEAD_START_TURNS
+        return RECONNECT_SECONDS + (self.world.joined + ahead) * turn + left_alone
 
     def _everybody_agrees(self) -> None:
         """Once all messages have arrived, the core's picture is the truth."""

@@ -18,11 +18,11 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
-from nvshare.core.settings import Limits, Mode
+from nvshare.core.settings import Interactive, Limits, Mode
 
 from .collective import Collective
 from .program import Program
-from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, budgets, lengths, limits, policies
+from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, interactives, lengths, limits, policies
 from .world import GPU, World
 
 GPUS = (GPU, "gpu1", "gpu2")
@@ -40,10 +40,10 @@ class Gangs(Sharing):
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
         policy=policies,
         turn=lengths,
-        budget=budgets,
+        interactive=interactives,
     )
-    def begin(self, mode: Mode, policy: str, turn: float | None, budget: float) -> None:
-        chosen = replace(BASE, mode=mode, policy=policy, turn_seconds=turn, move_budget=budget)
+    def begin(self, mode: Mode, policy: str, turn: float | None, interactive: Interactive) -> None:
+        chosen = replace(BASE, mode=mode, policy=policy, turn_seconds=turn, interactive=interactive)
         self.world = World(USABLE, chosen, AMPLE, GPUS)
         self.world.cgroups = {"small": (AMPLE, []), "large": (AMPLE, [])}
         self.calm_since = self.world.now

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 from nvshare.core.memory import Memory
-from nvshare.core.settings import Mode
+from nvshare.core.settings import Interactive, Mode
 
 from .program import Program
-from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, budgets, lengths, memories
+from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, interactives, lengths, memories
 from .world import GPU, World
 
 GPUS = (GPU, "gpu1")
@@ -24,10 +24,12 @@ class Several(Sharing):
         mode=st.sampled_from([Mode.AUTO, Mode.AUTO, Mode.SERIAL]),
         turn=lengths,
         host_limit=st.sampled_from([8, 12, 20]),
-        budget=budgets,
+        interactive=interactives,
     )
-    def begin(self, mode: Mode, turn: float | None, host_limit: int, budget: float) -> None:
-        chosen = replace(BASE, mode=mode, turn_seconds=turn, move_budget=budget)
+    def begin(
+        self, mode: Mode, turn: float | None, host_limit: int, interactive: Interactive
+    ) -> None:
+        chosen = replace(BASE, mode=mode, turn_seconds=turn, interactive=interactive)
         self.world = World(USABLE, chosen, host_limit, GPUS)
         self.world.cgroups = {"small": (5, []), "large": (15, [])}
         self.calm_since = self.world.now

@@ -53,7 +53,8 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         ({"idle_grace": 1.5e307}, "idle_grace: must be less than or equal to 1000000000"),
         ({"turn_seconds": 1e10}, "turn_seconds: must be less than or equal to 1000000000"),
         ({"wait_notice": 1e10}, "wait_notice: must be less than or equal to 1000000000"),
-        ({"initial_bandwidth": 1e-300}, "initial_bandwidth: must be greater than or equal to 1"),
+        ({"move_budget": 0.1}, "move_budget: there is no such field"),
+        ({"interactive": "soon"}, "interactive: "),
         ({"colour": "red"}, "colour: there is no such field"),
     ],
 )

@@ -1,9 +1,8 @@
 """Filling ahead: a client's memory comes in before its turn begins, where there is room.
 
-Two kinds of turns can be foreseen. The head is certain to have the next turn. And while no client
-waits, a resting client with a rhythm (rhythm.py) is expected back; of several, the one that is
-expected first. Until then, its memory may come into unused room, and the change of turn moves only
-the rest. Room is what the device's own accounts say, not what the driver reports.
+The head is certain to have the next turn. Until then, its memory may come into unused room, and the
+change of turn moves only the rest. Room is what the device's own accounts say, not what the driver
+reports.
 
 Such room is rare. Clients move out no more than others need, so unused memory stays where it is
 until another client needs its place: a device on which turns are taken is full. There is room after
@@ -12,17 +11,14 @@ a client has ended, shrunk or been parked, if the rest still does not fit togeth
 Filling ahead harms no client. It pushes nothing out, and never takes more than the free room. It
 shares the bus with the running clients for no longer than the room takes to fill. When one of them
 grows, the fill is stopped, and the memory that came leaves like any other memory of clients without
-a turn. No client waits while memory comes ahead, so no budget is charged for it.
+a turn. No client waits while memory comes ahead.
 """
-
-from math import inf
 
 from nvshare.core.client import Client, in_order
 from nvshare.core.effects import Effect, Fill
 from nvshare.core.events import Moved
 from nvshare.core.making_way import makes_way
 from nvshare.core.memory import Kind
-from nvshare.core.rhythm import expected_at
 from nvshare.core.roster import Roster
 from nvshare.core.settings import Way
 from nvshare.core.state import DeviceState
@@ -31,7 +27,7 @@ from nvshare.core.state import DeviceState
 LEAST_PART = 1 / 256
 
 
-def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def fill_ahead(state: DeviceState, roster: Roster) -> list[Effect]:
     """Have the next client fill the free room, and stop fills whose room is needed."""
     effects = _stop(roster)
     if roster.regime.is_sliced or roster.fetching:
@@ -40,7 +36,7 @@ def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
         # Memory that counts as away is on the device until it is pushed out: there is no room yet.
         return effects
     room, least = free_bytes(roster), max(1, roster.usable * LEAST_PART)
-    client = _next(state, roster, now) if room >= least else None
+    client = _next(state, roster) if room >= least else None
     if client is None or room < client.ahead_in_vain + least:
         return effects
     ahead = min(_fillable(client), room)
@@ -50,17 +46,12 @@ def fill_ahead(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     return [*effects, Fill(client.id, ahead)]
 
 
-def _next(state: DeviceState, roster: Roster, now: float) -> Client | None:
-    """Return the client whose turn can be foreseen, if it has memory to bring in."""
-    if state.head is not None:
-        head = roster.clients[state.head]
-        return head if _may_fill(head) and not makes_way(roster, head) else None
-    if roster.waiting:
+def _next(state: DeviceState, roster: Roster) -> Client | None:
+    """Return the client that is certain to have the next turn, if its memory may come in."""
+    if state.head is None:
         return None
-    resting = (one for one in roster.idle.values() if not one.park and _may_fill(one))
-    expected = [(expected_at(one, now), one.order, one) for one in resting if _fillable(one) > 0]
-    at, _, client = min(expected, default=(inf, 0, None))
-    return client if at < inf else None
+    head = roster.clients[state.head]
+    return head if _may_fill(head) and not makes_way(roster, head) else None
 
 
 def _fillable(client: Client) -> int:

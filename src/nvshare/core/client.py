@@ -9,15 +9,10 @@ from operator import attrgetter
 from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
 from nvshare.core.memory import NO_MEMORY, Kind, Memory
-from nvshare.core.settings import NO_LIMITS, Limits, Priority
+from nvshare.core.precedence.use import Use
+from nvshare.core.settings import NO_LIMITS, Limits
 
-_STANDINGS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
-BEST_STANDING = 0
-
-
-def standing_of(priority: Priority) -> int:
-    """Return the standing that a priority gives. Lower standings are served first."""
-    return _STANDINGS[priority]
+NO_USE = Use()
 
 
 class Park(Enum):
@@ -55,7 +50,7 @@ class Client:
     group: str = ""
     share: Share = NO_SHARE
 
-    # The owner that pays for the time that it holds the device (debts.py), if the shell knows it.
+    # The owner of its recent use (precedence/), if the shell knows it.
     owner: str = ""
 
     # It understands Hold. The number of its gang (gangs/), if any; and whether another member of
@@ -130,29 +125,24 @@ class Client:
 
     # The part of the device's capacity that it takes under the present regime.
     weight: int = 0
-    # Its place in the queue: first by its priority, unless it has waited too long; then by the
-    # policy's rank when it began to wait. It keeps its standing through the turn it waits for.
-    standing: int = _STANDINGS[Priority.NORMAL]
+    # Its recent use (precedence/), and its place in the queue: the policy's rank when it began to
+    # wait.
+    use: Use = NO_USE
     rank: float = 0.0
-    # Seconds of the device that it has left to others (credit.py); the contested seconds of the
-    # device when its turn began; and whether it waits with a claim.
-    credit: float = 0.0
-    contested_before: float = 0.0
-    claims: bool = False
-    # It has interrupted others by its priority alone, and its turn is charged to the budget.
-    owes: bool = False
-    # It has had no turn yet; and it holds its first turn.
+    # It has rested, or is new, and may interrupt others once; it has computed in bursts since it
+    # last rested; and it has interrupted others, which come back after it at its cost.
+    visits: bool = False
+    bursts: bool = False
+    intrudes: bool = False
+    # It has had no turn yet.
     is_new: bool = False
-    is_first_turn: bool = False
     # It runs although no daemon has let it: it has waited in vain for one, or began without. Where
     # it does not fit, it makes way for clients that have a turn.
     ungranted: bool = False
     # When it was last told to bring its memory in so that its work in flight ends (paging.py).
     helped_at: float = -inf
-    # How long its turn had lasted, if a client with a claim interrupted it. It will have the rest.
+    # How long its turn had lasted, if another client interrupted it.
     interrupted: float | None = None
-    # That turn was one by a claim, where others run to their end: it has the rest before them.
-    is_brief: bool = False
     # When it last gave up a turn, or joined.
     served_at: float = 0.0
     granted_at: float = 0.0
@@ -163,11 +153,9 @@ class Client:
     moved_before: float = 0.0
     # How long it was to rest before giving way, when it was asked last.
     idle_seconds: float = 0.0
-    # Since when it has rested, if it gave its turn up for that; and the lengths of its last rest
-    # and of the one before (rhythm.py).
+    # Since when it has rested, if it gave its turn up for that; and the length of its last rest.
     rests_since: float | None = None
     last_rest: float = 0.0
-    rest_before: float = 0.0
     # Whether it is parked (parking.py), and since when; and when it may be told again to move out
     # memory that could not leave.
     park: Park | None = None
@@ -230,21 +218,19 @@ class Client:
     told_stuck: bool = False
 
     @property
-    def usual_standing(self) -> int:
-        """The standing that its priority gives."""
-        return standing_of(self.limits.priority)
+    def tenant(self) -> str:
+        """The user or container that its owner belongs to."""
+        return self.owner.rpartition("/")[0] or self.owner
 
     @property
-    def place(self) -> tuple[int, int, float, int, int]:
+    def place(self) -> tuple[bool, float, int, int]:
         """Its place in the queue: the lowest is served first.
 
-        Clients with a claim, or interrupted in a turn by a claim, go before other interrupted
-        clients, and these before clients that wait for a whole turn. Members of one gang differ in
-        the last part only, so that any two gangs are in the same order on all devices.
+        Visitors come first, unless they have used too much (precedence/). Members of one gang
+        differ in the last part only, so that any two gangs are in the same order on all devices.
         """
-        urgency = 0 if self.claims or self.is_brief else 1 if self.interrupted is not None else 2
         gang = -1 if self.gang is None else self.gang
-        return self.standing, urgency, self.rank, gang, self.order
+        return not self.bursts, self.rank, gang, self.order
 
     @property
     def has_share(self) -> bool:

@@ -7,10 +7,7 @@ event.
 from copy import copy
 
 from nvshare.core.attribution import note_given
-from nvshare.core.claims import charge_turn, count_budgets
 from nvshare.core.client import Client, Hold, Park
-from nvshare.core.credit import earn, has_claim, spend
-from nvshare.core.debts import note_end
 from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
     CanDrain,
@@ -41,13 +38,16 @@ from nvshare.core.hope import note_gain
 from nvshare.core.hostroom import HostRoom
 from nvshare.core.joining import new_client
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.measuring import judge_turn, measure_move
+from nvshare.core.measuring import measure_move
 from nvshare.core.memory_reports import note_changed, note_memory, note_moved, note_surely_out
 from nvshare.core.parking import has_rested
 from nvshare.core.policies import find_policy
+from nvshare.core.precedence.charging import advance_clock, end_turn, keep_up
+from nvshare.core.precedence.inheriting import bequeath, inherit
+from nvshare.core.precedence.interrupting import come
 from nvshare.core.regimes import find_regime, first_regime
+from nvshare.core.resting import note_rest
 from nvshare.core.revoking import send_away
-from nvshare.core.rhythm import note_rest
 from nvshare.core.roster import Roster
 from nvshare.core.scheduler import Scheduler
 from nvshare.core.shares import may_be_back
@@ -108,6 +108,7 @@ class Device:
 
     def take_down(self, event: Event) -> list[Effect]:
         """Note an event."""
+        advance_clock(self.state, self.roster, event.now)
         client = self.roster.clients.get(event.client) if isinstance(event, ClientEvent) else None
         before = client.memory.swappable if client else 0
         effects = self._on(event)
@@ -117,6 +118,7 @@ class Device:
 
     def restore(self, now: float) -> list[Effect]:
         """Restore the invariants. Events of other devices call for it too: all share the host."""
+        advance_clock(self.state, self.roster, now)
         effects = self.scheduler.restore(now)
         self.note_host()
         return effects
@@ -195,13 +197,13 @@ class Device:
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
+        inherit(self.state, self.roster, client)
         # No turn gets a number that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
         return send_away(self.state, self.roster, client, event.now) if event.doubted else []
 
     def _on_left(self, event: ClientLeft, client: Client) -> None:
-        self.state.pace.forget(client.id, self.state.settings.initial_bandwidth)
-        note_end(self.state, self.roster, client, event.now)
+        bequeath(self.state, self.roster, client)
         self.roster.move(client, Step.LEAVE, event.now)
 
     def _on_park(self, event: ParkChanged, client: Client) -> None:
@@ -214,8 +216,8 @@ class Device:
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:
-            earn(client, self.roster, self.state.settings, event.now)
-            client.claims = has_claim(client, self.state, self.roster, event.now)
+            come(self.state, self.roster, client, event.now)
+            keep_up(self.state, self.roster, client)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn if client.holds else client.next_turn):
@@ -230,15 +232,11 @@ class Device:
         if not client.holds or event.turn != client.turn:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         measure_move(self.state, client, event.now, event.seconds, out_bytes=event.moved_bytes)
-        count_budgets(self.state, event.now)
         if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
             self._rest(event, client)
             return []
-        # A turn that was ended by parking or by a claim says nothing about ordinary turns.
-        judged = not client.sliced and client.park is None and client.interrupted is None
-        effects = judge_turn(self.state, client, event) if judged else []
         self._release(event, client)
-        return [*effects, *self._handed_over(event)]
+        return self._handed_over(event)
 
     def _on_cannot_drain(self, event: CannotDrain, client: Client) -> list[Effect]:
         if client.state is not State.YIELDING or event.turn != client.turn:
@@ -289,13 +287,12 @@ class Device:
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
         client.wants = client.ungranted = False
-        note_end(self.state, self.roster, client, now)
-        spend(client, self.state, now)
-        charge_turn(self.state, client, now)
+        end_turn(self.state, self.roster, client)
+        keep_up(self.state, self.roster, client)
         if not wants:
-            self.roster.set_interrupted(client, None)
+            client.interrupted = None
         if client.interrupted is None:
-            client.served_at = now
+            client.served_at, client.bursts = now, False
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, now)
 
     def _count_turn(self, event: Released, client: Client) -> None:
@@ -324,7 +321,7 @@ class Device:
         policy = find_policy(event.settings.policy)
         if policy is not self.roster.policy:
             self.roster.set_policy(policy)
-            self.state.set_head(None, event.now)
+            self.state.head = None
         self.state.settings = event.settings
         self.state.deadline = None
         if event.usable_bytes is not None:

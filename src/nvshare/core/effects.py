@@ -39,7 +39,6 @@ class ReportKind(Enum):
     """The kind of a line in the log."""
 
     SPLIT = "split"
-    UNPRODUCTIVE = "unproductive switching"
     OVERDUE = "overdue"
     UNDRAINED = "cannot drain"
     OVERCOMMITTED = "overcommitted"

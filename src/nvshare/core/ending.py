@@ -1,52 +1,55 @@
-"""When the present turn ends for the head, unless it is interrupted (claims.py)."""
-
-from math import inf
+"""When the present turn ends for the head, unless the head interrupts it (precedence/)."""
 
 from nvshare.core.client import Client
-from nvshare.core.priority import is_outranked, outranks
+from nvshare.core.precedence.charging import use_of
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
+from nvshare.core.turns import MULTIPLIER
+
+# As a part of the shortest turn: how long a turn lasts at least where memory moves.
+LEAST = 1 / 300
+# The same: by how much the uses of clients differ that take equal turns. One that has used more
+# than that has overrun its turns.
+SWING = 0.25
 
 
 def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
-    """Return when the present turn ends for the head. Infinity: never."""
+    """Return when the present turn ends for the head."""
     is_steady = roster.regime.is_steady(roster)
     if is_steady is not state.is_steady:
         state.is_steady, state.deadline = is_steady, None
-    if len(roster.classes) > 1:
-        # It depends on the running clients, which change.
-        state.deadline = _ranked_end(state, roster, head)
-    elif state.deadline is None or state.deadline == inf:
-        # Infinity: clients of higher priority ran. By now they have the head's priority.
+    if state.deadline is None:
         state.deadline = state.turn_started + _length(state, roster, head)
+    now = state.use_clock.at
+    is_over = state.deadline <= now and state.turn_limit is None
+    if is_over and not roster.policy.runs_to_end:
+        state.deadline = max(state.deadline, _catch_up(state, roster, head, now))
     return state.deadline
 
 
-def _ranked_end(state: DeviceState, roster: Roster, head: Client) -> float:
-    """Return when the turn ends where priorities differ.
-
-    A turn of higher priority does not end for the head. A head of higher priority waits only until
-    moving memory is worth while. If it has interrupted this same turn before, by its priority
-    alone, the time before that does not count.
-    """
-    if is_outranked(head, roster):
-        return inf
-    if not outranks(head, roster):
-        return state.turn_started + _length(state, roster, head)
-    began = state.turn_started
-    if not head.claims:
-        began = max(began, head.served_at)
-    if roster.policy.runs_to_end:
-        # A turn that goes on after an interruption began long ago; its memory has just come in.
-        began = max([began, *(client.granted_at for client in roster.in_the_way)])
-    return began + roster.regime.least_turn(state.settings)
-
-
-def is_cut_short(state: DeviceState, roster: Roster, head: Client, now: float) -> bool:
-    """Whether the head's priority alone ends a turn that was to last until its client's end."""
-    if not roster.policy.runs_to_end or not outranks(head, roster):
+def _are_alike(roster: Roster, head: Client) -> bool:
+    """Whether all compute all the time, and weigh the same: then turns are equal."""
+    if len(roster.classes) > 1 or head.bursts:
         return False
-    return now < state.turn_started + _length(state, roster, head)
+    return not any(one.bursts for one in roster.in_the_way)
+
+
+def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+    """Return when the running clients have used as much as the head, within the longest turn."""
+    longest = state.turn_started + state.settings.longest_turn
+    own = use_of(state, roster, head)
+    most = max((use_of(state, roster, one) for one in roster.in_the_way), default=own)
+    swing = SWING * state.settings.turn_min if _are_alike(roster, head) else 0.0
+    if most + swing >= own:
+        return now
+    step = LEAST * roster.regime.usual_turn(state.settings, roster)
+    return min(longest, now + max(own - most, step))
+
+
+def least_turn(state: DeviceState, roster: Roster, now: float) -> None:
+    """Have a turn last for a moment at least, where memory moves."""
+    if not roster.regime.is_sliced:
+        state.kept_until = max(state.kept_until, now + LEAST * state.settings.turn_min)
 
 
 def _length(state: DeviceState, roster: Roster, head: Client) -> float:
@@ -80,6 +83,6 @@ def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
     if state.deadline is None or settings.turn_seconds is not None:
         return
     moved = roster.leaving_bytes + roster.outbound_bytes
-    pays = now + settings.turn_multiplier * state.pace.swap_seconds(moved, 0)
+    pays = now + MULTIPLIER * state.pace.swap_seconds(moved, 0)
     latest = state.turn_started + settings.longest_turn
     state.deadline = max(state.deadline, min(pays, latest))

@@ -30,13 +30,11 @@ class TimerKind(Enum):
     PATIENCE = "patience"
     RECONNECT = "reconnect"
     SHARE = "share"
-    FLOOR = "floor"
     ROOM = "room"
     PARK = "park"
     GROWTH = "growth"
     UNDRAINED = "undrained"
     STEP = "step"
-    DEBT = "debt"
     DRAIN = "drain"
 
 
@@ -146,8 +144,8 @@ class ClientJoined(ClientEvent):
     parked: bool = False
     # It understands Hold and StepOnce.
     can_hold: bool = False
-    # The owner that pays for the time that it holds the device, however often it registers
-    # (debts.py); and whether it was here before, and so is no newcomer.
+    # The owner of its recent use, however often it registers
+    # (precedence/); and whether it was here before, and so is no newcomer.
     owner: str = ""
     returns: bool = False
     # Its claim to an open gate is not believed: it is told to give way, and no client waits for it.

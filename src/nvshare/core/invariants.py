@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
-from nvshare.core.client import BEST_STANDING, Client, Park
+from nvshare.core.client import Client, Park
 from nvshare.core.device import Device
 from nvshare.core.events import TimerKind
 from nvshare.core.gangs.invariants import gang_problems
 from nvshare.core.lease import State
 from nvshare.core.memory import Load
-from nvshare.core.priority import is_outranked
 from nvshare.core.regimes import first_regime
 from nvshare.core.revoking import next_step, still_waited_for
 from nvshare.core.roster import Roster
@@ -92,9 +91,6 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of clients that have memory behind a closed gate is wrong"
     if set(roster.parked) != {c.id for c in roster.clients.values() if c.park}:
         yield "the set of parked clients is wrong"
-    gangs = (c for c in roster.waiting if c.gang is not None)
-    if set(roster.let_first) != {c.id for c in gangs if c.standing < c.usual_standing}:
-        yield "the set of clients of gangs that are let go first is wrong"
     if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
         yield "the set of clients that wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.over_limit}:
@@ -114,10 +110,6 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of clients that cannot give way is wrong"
     if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
         yield "the set of clients that have work on the device is wrong"
-    if set(roster.interrupted) != {
-        c.id for c in roster.clients.values() if c.interrupted is not None
-    }:
-        yield "the set of interrupted clients is wrong"
     if set(roster.soft_revoked) != {c.id for c in roster.running.values() if c.soft_revoked}:
         yield "the set of clients that were asked to give way is wrong"
 
@@ -230,7 +222,7 @@ def _waiting(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
     able = [one for one in roster.waiting if roster.host_lets(one) and may_be_head(roster, one)]
-    able = [one for one in able if not one.stalled and not device.scheduler.owes(one)]
+    able = [one for one in able if not one.stalled]
     able = [] if _all_fits_but_for_gangs(roster) else able
     if (head in able) != bool(able) or (head and head not in able):
         yield "the head is not a client that waits and could run"
@@ -283,16 +275,10 @@ def _timers(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
     needs_turn_end = head is not None and not roster.running_admits(*roster.party(head))
-    ends = head is not None and not is_outranked(head, roster)
     # A gang whose turn would be due here may wait for another device.
     waits = head is not None and head.gang is not None and TimerKind.TURN not in state.alarms
-    if (needs_turn_end and ends) != (TimerKind.TURN in state.alarms) and not waits:
+    if needs_turn_end != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
-    ranked = len({c.limits.priority for c in roster.clients.values() if not c.is_away}) > 1
-    ranked |= bool(roster.let_first)
-    behind = ranked and any(c.standing != BEST_STANDING for c in roster.waiting)
-    if behind != (TimerKind.FLOOR in state.alarms):
-        yield "the timer of the floor is wrong"
     running = roster.running.values()
     in_the_way = (one for one in running if one.weight and not one.undrained)
     if needs_turn_end and not all(client.soft_revoked for client in in_the_way):

@@ -35,7 +35,5 @@ def new_client(event: ClientJoined) -> Client:
     client.surely_out = client.memory.kept
     # A client that joins with used memory was a client of an earlier daemon.
     client.growing = not client.memory.swappable or client.memory.untouched > 0
-    # What a running client had before is unknown.
-    client.is_first_turn = event.running
     client.ungranted = event.running and event.ungranted
     return client

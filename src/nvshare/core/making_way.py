@@ -8,7 +8,7 @@ the room until then.
 from nvshare.core.client import Client
 from nvshare.core.effects import Effect
 from nvshare.core.evicting import evict_in_turn
-from nvshare.core.priority import is_outranked, outranks
+from nvshare.core.precedence.interrupting import outweighs
 from nvshare.core.roster import Roster
 
 
@@ -32,10 +32,10 @@ def _wanted(roster: Roster) -> int:
     if not roster.policy.runs_to_end or roster.memory_suffices or not roster.waiting:
         return 0
     resting = (one for one in roster.idle.values() if not one.park and one.hosted)
-    return sum(one.hosted for one in resting if not is_outranked(one, roster))
+    return sum(one.hosted for one in resting)
 
 
 def _waits_for_end(roster: Roster, client: Client) -> bool:
     """Whether a waiting client has nothing by which it comes before the running ones' end."""
-    comes_before = client.claims or client.interrupted is not None or outranks(client, roster)
+    comes_before = client.bursts or client.interrupted is not None or outweighs(roster, client)
     return not comes_before and not roster.running_admits(*roster.party(client))

@@ -1,11 +1,10 @@
-"""What is learned of a device from moves that clients report, and from turns that have ended.
+"""What is learned of a device from moves that clients report.
 
 turns.py decides how much that counts.
 """
 
 from nvshare.core.client import Client
-from nvshare.core.effects import Effect, Report, ReportKind
-from nvshare.core.events import Moved, Reason, Released
+from nvshare.core.events import Moved
 from nvshare.core.state import DeviceState
 
 
@@ -47,17 +46,4 @@ def measure_move(
     if in_bytes:
         client.moved_in_at = now
     seconds = min(seconds, now - since)
-    state.pace.measure(
-        now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more, client=client.id
-    )
-
-
-def judge_turn(state: DeviceState, client: Client, event: Released) -> list[Effect]:
-    """Learn whether a turn that ended by order was long enough to be worth its moves."""
-    if event.reason is not Reason.TOLD:
-        return []
-    moving = state.pace.moving - client.moved_before
-    if not state.pace.judge(event.now - client.granted_at, moving, client.id):
-        return []
-    text = "more time goes into moving memory than into computing; turns are being lengthened"
-    return [Report(ReportKind.UNPRODUCTIVE, state.id, client.id, text)]
+    state.pace.measure(now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more)

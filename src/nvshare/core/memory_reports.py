@@ -5,7 +5,6 @@ on its way, are kept apart from memory that has surely left.
 """
 
 from nvshare.core.ahead import note_ahead, tells_of_ahead
-from nvshare.core.claims import count_budgets
 from nvshare.core.client import Client
 from nvshare.core.events import MemoryChanged, Moved
 from nvshare.core.lease import State
@@ -42,7 +41,6 @@ def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved)
         note_ahead(roster, client, event)
         return
     learn_from(state, client, event)
-    count_budgets(state, event.now)
     if event.in_bytes and client.turn == event.turn:
         roster.set_missing(client, 0, 0)
         client.calm_since = event.now

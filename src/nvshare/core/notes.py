@@ -96,18 +96,6 @@ class Notes(Fitting):
         client.weight = self.regime.weigh(client)
         self._count(client, 1)
 
-    def set_interrupted(
-        self, client: Client, seconds: float | None, *, is_brief: bool = False
-    ) -> None:
-        """Note how long a client's turn had lasted when it was interrupted. None: it was not.
-
-        The place in the queue depends on it, so the client must not be in the queue.
-        """
-        client.interrupted, client.is_brief = seconds, is_brief
-        self.interrupted.pop(client.id, None)
-        if seconds is not None:
-            self.interrupted[client.id] = client
-
     def set_undrained(self, client: Client, undrained: bool) -> None:
         """Note whether a client cannot give way, and so is not told to."""
         if undrained:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import inf
 
 from nvshare.core.client import Client, in_order
-from nvshare.core.debts import next_payment
 from nvshare.core.effects import (
     CancelHandover,
     CancelTimer,
@@ -24,7 +23,6 @@ from nvshare.core.lease import State
 from nvshare.core.moves import fill_order, missing_bytes
 from nvshare.core.paging import next_help
 from nvshare.core.parking import next_look
-from nvshare.core.priority import next_promotion
 from nvshare.core.revoking import next_step, still_waited_for
 from nvshare.core.room import patience_ends
 from nvshare.core.roster import Roster
@@ -149,7 +147,7 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     if (silent := next(still_waited_for(roster), None)) is not None:
         alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
     if state.head is not None and state.deadline is not None:
-        end = max(min(state.deadline, state.claim_at or inf), state.kept_until)
+        end = max(min(state.deadline, state.interrupt_at or inf), state.kept_until)
         # A client of a gang may then have to wait for the end of a turn on another device.
         is_due = now >= end and roster.clients[state.head].gang is not None
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
@@ -162,10 +160,6 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     if state.is_held_up and any(is_held_back(roster, client) for client in roster.waiting):
         calm = next_calm(state.settings, roster.clients.values())
         alarms |= {TimerKind.GROWTH: calm} if calm < inf else {}
-    if (starves := next_promotion(state.settings, roster)) < inf:
-        alarms[TimerKind.FLOOR] = starves
-    if (paid := next_payment(state, roster, now)) < inf:
-        alarms[TimerKind.DEBT] = paid
     if (tries := next_try(roster)) < inf:
         alarms[TimerKind.UNDRAINED] = tries
     if (parks := next_look(state, roster, now)) < inf:

@@ -19,6 +19,12 @@ UNHEARD_SLICES = 1.5
 GRACE_PARTS = 5
 
 
+def note_rest(client: Client, now: float) -> None:
+    """Note that a client's rest ends now, if it gave its last turn up for one."""
+    if client.rests_since is not None:
+        client.last_rest = now - client.rests_since
+
+
 def rest_asked(
     state: DeviceState, roster: Roster, client: Client, head: Client, now: float
 ) -> float:

@@ -12,6 +12,7 @@ It keeps count, and decides nothing.
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from nvshare.core.hostroom import HostRoom
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.notes import Notes
 from nvshare.core.policies import Policy
+from nvshare.core.precedence.use import half_life_of
 from nvshare.core.settings import NO_LIMITS, Limits
 from nvshare.core.state import DeviceState
 
@@ -30,32 +32,40 @@ _place = attrgetter("place")
 
 
 class Queue:
-    """The waiting clients, in the order of their places."""
+    """The waiting clients, in the order of their places: visitors before the others."""
 
     def __init__(self) -> None:
-        self._clients: list[Client] = []
+        self._visitors: list[Client] = []
+        self._steady: list[Client] = []
 
     def __len__(self) -> int:
-        return len(self._clients)
+        return len(self._visitors) + len(self._steady)
 
     def __iter__(self) -> Iterator[Client]:
-        return iter(self._clients)
+        return chain(self._visitors, self._steady)
 
     def __reversed__(self) -> Iterator[Client]:
-        return reversed(self._clients)
+        return chain(reversed(self._steady), reversed(self._visitors))
+
+    def steady(self) -> Iterator[Client]:
+        """Return those that compute all the time."""
+        return iter(self._steady)
 
     def add(self, client: Client) -> None:
         """Put a client in its place."""
-        insort(self._clients, client, key=_place)
+        insort(self._of(client), client, key=_place)
 
     def remove(self, client: Client) -> None:
         """Take a client out."""
-        place = bisect_left(self._clients, _place(client), key=_place)
-        del self._clients[place]
+        clients = self._of(client)
+        del clients[bisect_left(clients, _place(client), key=_place)]
 
     def first(self) -> Client | None:
         """Return the client that is next."""
-        return self._clients[0] if self._clients else None
+        return next(iter(self), None)
+
+    def _of(self, client: Client) -> list[Client]:
+        return self._visitors if client.bursts else self._steady
 
 
 class Roster(Notes):
@@ -73,8 +83,6 @@ class Roster(Notes):
         self.waiting = Queue()
         # Waiting too, but parked by hand.
         self.barred: dict[int, Client] = {}
-        # Waiting clients of gangs that go before others because their gang starves.
-        self.let_first: dict[int, Client] = {}
         self._orders = 0
 
     def add(self, client: Client, step: Step, now: float) -> None:
@@ -87,7 +95,6 @@ class Roster(Notes):
         self._note_kind(client)
         if client.park is not None:
             self.parked[client.id] = client
-        client.standing = client.usual_standing
         self.move(client, step, now)
         if client.limits != NO_LIMITS:
             self.set_limits(client, client.limits)
@@ -111,8 +118,6 @@ class Roster(Notes):
                 self.undrained[client.id] = client
             self.set_missing(client, client.missing, client.told_missing)
             self.await_room(client, client.awaits_room)
-            if client.interrupted is not None:
-                self.interrupted[client.id] = client
             if client.grown:
                 self.grown[client.id] = client
             if client.ahead:
@@ -129,11 +134,10 @@ class Roster(Notes):
         self._orders += 1
         client.order = self._orders
         if state in (State.WAITING, State.IDLE):
-            client.standing = client.usual_standing
             client.offered = client.unused = 0
             client.rests = False
         if state is State.WAITING:
-            client.rank = self.policy.rank(client)
+            client.rank = self.rank_of(client)
         client.hold, client.hold_waits, client.stalled = None, False, False
         self._enter(client)
         self._lay_off(client)
@@ -181,8 +185,8 @@ class Roster(Notes):
     def set_place(self, client: Client, like: Client) -> None:
         """Give a waiting client the place of another client of its gang."""
         self._dequeue(client)
-        client.standing, client.rank, client.claims = like.standing, like.rank, like.claims
-        self.set_interrupted(client, like.interrupted, is_brief=like.is_brief)
+        client.rank, client.visits, client.bursts = like.rank, like.visits, like.bursts
+        client.interrupted = like.interrupted
         self._enqueue(client)
 
     def party(self, client: Client) -> list[Client]:
@@ -214,17 +218,24 @@ class Roster(Notes):
         self._count(client, -1)
         client.limits = limits
         self._count(client, 1)
-        self.set_standing(client, client.usual_standing)
+        self.rank_again(client)
         self.untold[client.id] = client
         self.with_share.pop(client.id, None)
         self.neighbours_changed = True
         if client.has_share:
             self.with_share[client.id] = client
 
-    def set_standing(self, client: Client, standing: int) -> None:
-        """Let a client go before others, or not any more."""
+    def rank_of(self, client: Client, *, bursts: bool | None = None) -> float:
+        """Return a client's rank among the visitors, or among the others, if it waits."""
+        settings = self._state.settings
+        if client.bursts if bursts is None else bursts:
+            return client.use.rank(half_life_of(settings.turn_min))
+        return self.policy.rank(client, settings, self.regime.usual_turn(settings, self))
+
+    def rank_again(self, client: Client) -> None:
+        """Give a client its place again if it waits: its priority or its use has changed."""
         self._dequeue(client)
-        client.standing = standing
+        client.rank = self.rank_of(client)
         self._enqueue(client)
 
     def set_park(self, client: Client, park: Park | None, now: float) -> None:
@@ -238,7 +249,8 @@ class Roster(Notes):
             self.parked[client.id] = client
         if was_barred and not client.is_barred:
             # It waits for other clients only from now on.
-            client.since, client.rank = now, self.policy.rank(client)
+            client.since = now
+            client.rank = self.rank_of(client)
             self._orders += 1
             client.order = self._orders
         self._enqueue(client)
@@ -256,15 +268,12 @@ class Roster(Notes):
             self.barred[client.id] = client
         elif client.state is State.WAITING:
             self.waiting.add(client)
-            if client.gang is not None and client.standing < client.usual_standing:
-                self.let_first[client.id] = client
 
     def _dequeue(self, client: Client) -> None:
         if client.is_barred:
             del self.barred[client.id]
         elif client.state is State.WAITING:
             self.waiting.remove(client)
-            self.let_first.pop(client.id, None)
 
     def set_regime(self, regime: "Regime") -> None:
         """Weigh all clients by the rules of another regime."""
@@ -281,7 +290,7 @@ class Roster(Notes):
         self.policy = policy
         clients, self.waiting = list(self.waiting), Queue()
         for client in clients:
-            client.rank = policy.rank(client)
+            client.rank = self.rank_of(client)
             self.waiting.add(client)
 
     def _enter(self, client: Client) -> None:
@@ -296,7 +305,6 @@ class Roster(Notes):
             self.grown.pop(client.id, None)
             self.fetching.pop(client.id, None)
             self.newcomers.pop(client.id, None)
-            self.interrupted.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:
             self._enqueue(client)

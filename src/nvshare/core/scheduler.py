@@ -37,20 +37,11 @@ from itertools import islice
 from typing import TypeAlias
 
 from nvshare.core.ahead import fill_ahead
-from nvshare.core.claims import charge_claim, note_claim
-from nvshare.core.client import BEST_STANDING, Client, Park
-from nvshare.core.credit import earn, prompt_limit
-from nvshare.core.debts import pays
+from nvshare.core.client import Client, Park
 from nvshare.core.effects import Effect, Grant
-from nvshare.core.ending import (
-    fill_seconds,
-    is_cut_short,
-    keep_turn,
-    lengthen_turn,
-    turn_end,
-)
+from nvshare.core.ending import fill_seconds, keep_turn, least_turn, lengthen_turn, turn_end
 from nvshare.core.hope import note_calm
-from nvshare.core.lease import State, Step
+from nvshare.core.lease import Step
 from nvshare.core.making_way import leave_to_bursts
 from nvshare.core.moves import (
     choose_way,
@@ -62,7 +53,8 @@ from nvshare.core.orders import make_room, move_over_limit_out, plan_handover, s
 from nvshare.core.outlook import tell_what_cannot_leave
 from nvshare.core.paging import help_drain
 from nvshare.core.parking import ask_to_rest, park_memory
-from nvshare.core.priority import starving
+from nvshare.core.precedence.charging import begin_turn
+from nvshare.core.precedence.interrupting import first_in_turn, interrupts_at, lets_go_first
 from nvshare.core.providing import provide
 from nvshare.core.regimes import choose_regime
 from nvshare.core.revoking import go_on_without_the_silent, revoke
@@ -118,12 +110,11 @@ class Scheduler:
             effects += try_again(roster, now)
             effects += park_memory(state, roster, now)
             effects += self._follow_regime(now)
-            self._let_starving_go_first(now)
             effects += go_on_without_the_silent(state, roster, now)
             effects += self._open_gates(now)
             effects += help_drain(roster, now)
             effects += ask_to_rest(state, roster, now)
-            effects += fill_ahead(state, roster, now)
+            effects += fill_ahead(state, roster)
             effects += plan_handover(state, roster)
             effects += provide(roster)
             effects += tell_room(state, roster, now)
@@ -160,11 +151,10 @@ class Scheduler:
             # An interrupted client goes on with its turn.
             self._state.turn_started = now - (client.interrupted or 0.0)
             self._state.deadline, self._state.kept_until = None, 0.0
-            self._state.turn_limit = prompt_limit(client, self._roster, settings)
+            self._state.turn_limit = self._limit(client)
         if is_head:
-            self._state.set_head(None, now)
-        if client.state is State.IDLE:
-            earn(client, self._roster, settings, now)
+            self._state.head = None
+        begin_turn(self._state, self._roster, client)
         turn = client.next_turn or self._state.number_turn()
         self._roster.set_outbound(client, 0)
         self._roster.set_ahead(client, 0)
@@ -177,10 +167,8 @@ class Scheduler:
         if client.park is Park.IDLE:
             self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
-        client.is_first_turn, client.is_new = client.is_new, False
-        client.claims, client.ahead_in_vain = False, 0
-        self._roster.set_interrupted(client, None)
-        client.contested_before = self._state.contested(now)
+        client.is_new = client.visits = client.intrudes = False
+        client.ahead_in_vain, client.interrupted = 0, None
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
         client.told_held_up, client.calm_since = False, now
@@ -191,10 +179,20 @@ class Scheduler:
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
         missing = self._roster.missing if client.memory.swapped else 0
         self._roster.set_missing(client, missing, told=self._told_missing(client, missing))
+        if begins:
+            least_turn(self._state, self._roster, now)
         if begins and settings.turn_seconds is not None:
             # A length from the settings may be shorter than the move.
             keep_turn(self._state, now, fill_seconds(self._state, client))
         return Grant(client.id, turn, order, missing)
+
+    def _limit(self, client: Client) -> float | None:
+        """Return the limit of the turn that a client is about to have. None: as long as any.
+
+        Where clients run to their end, a visitor that does not rest soon is one of them.
+        """
+        visits = client.bursts and (client.intrudes or client.interrupted is not None)
+        return self._state.settings.turn_min if visits and self._roster.policy.runs_to_end else None
 
     def _told_missing(self, client: Client, missing: int) -> int:
         """Return what a client knows to be missing. After a hand-over, the grant is void."""
@@ -203,11 +201,10 @@ class Scheduler:
             return handover.missing
         return missing
 
-    def _set_head(self, head: Client | None, now: float) -> None:
+    def _set_head(self, head: Client | None) -> None:
         name = head.id if head else None
         if name is None or name != self._state.head:
-            self._state.set_head(name, now)
-            self._state.deadline = None
+            self._state.head, self._state.deadline = name, None
 
     def _follow_regime(self, now: float) -> list[Effect]:
         """Change to the regime that the present clients call for."""
@@ -219,17 +216,12 @@ class Scheduler:
         self._roster.set_regime(regime)
         state.deadline = None
         if regime.is_sliced:
-            state.turn_started = now
+            state.turn_started, state.kept_until = now, 0.0
         return effects
-
-    def _let_starving_go_first(self, now: float) -> None:
-        for client in starving(self._state.settings, self._roster, now):
-            if client.gang is None:
-                self._roster.set_standing(client, BEST_STANDING)
 
     def _open_all(self, now: float) -> list[Effect]:
         roster = self._roster
-        self._set_head(None, now)
+        self._set_head(None)
         closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
         return [*effects, *(self.grant(one, now) for one in closed if one.gang is None)]
@@ -252,20 +244,16 @@ class Scheduler:
     def may_end_turn(self, head: Client, now: float) -> bool:
         """Whether clients in the head's way may be told to give way.
 
-        Either the turn is over, or the head has a claim.
+        Either the turn is over, or the head may interrupt it.
         """
-        end = turn_end(self._state, self._roster, head)
-        claim = note_claim(self._state, self._roster, head, now)
-        return now >= max(min(end, claim), self._state.kept_until)
+        state, roster = self._state, self._roster
+        state.interrupt_at = interrupts_at(state, roster, head, now)
+        return now >= max(min(turn_end(state, roster, head), state.interrupt_at), state.kept_until)
 
     def end_turn(self, head: Client, now: float) -> list[Effect]:
         """Tell the clients in the head's way to give way."""
-        if now < turn_end(self._state, self._roster, head):
-            charge_claim(self._state, self._roster, head)
-            return self._suspend(head, now)
-        if is_cut_short(self._state, self._roster, head, now):
-            return self._suspend(head, now)
-        return self._switch(head, now)
+        is_over = now >= turn_end(self._state, self._roster, head)
+        return self._switch(head, now) if is_over else self._suspend(head, now)
 
     def _let_somebody_in(self, now: float) -> list[Effect]:
         """If no client could run, grant a turn to one that pushes nothing out."""
@@ -277,26 +265,22 @@ class Scheduler:
         return [self.grant(client, now) for client in islice(whole, 1)]
 
     def _head(self) -> Client | None:
-        roster = self._roster
-        first = next((client for client in roster.waiting if self._may_be_head(client)), None)
-        if self._state.head is not None:
-            head = roster.clients.get(self._state.head)
-            waits = head and head.state is State.WAITING and not head.is_barred
-            waits = waits and head and self._may_be_head(head)
-            if head and first and waits:
-                # A gang can be the head on all its devices only if all have the same order.
-                stays = head.gang is None and first.gang is None
-                return head if stays and first.place[:2] >= head.place[:2] else first
+        """Return the first client in the queue that may be the head. Visitors come first there."""
+        waiting = self._roster.waiting
+        first = next((one for one in waiting if self.may_be_head(one)), None)
+        if first is None:
+            return None
+        able = (one for one in waiting.steady() if one.weight and self.may_be_head(one))
+        steady = first_in_turn(self._state, self._roster, able)
+        if not first.bursts:
+            return steady or first
+        if steady and lets_go_first(self._state, self._roster, first, steady):
+            return steady
         return first
 
-    def _may_be_head(self, client: Client) -> bool:
-        return self.could_be_head(client) and not client.stalled and not self.owes(client)
-
-    def owes(self, client: Client) -> bool:
-        """Whether a waiting client with weight has to let others go before it (debts.py)."""
-        if client.gang is not None or not client.weight:
-            return False
-        return pays(self._state, self._roster, client, self._now)
+    def may_be_head(self, client: Client) -> bool:
+        """Whether a waiting client could run, and all of its gang."""
+        return not client.stalled and self.could_be_head(client)
 
     def could_be_head(self, client: Client) -> bool:
         """Whether a client could run here once all clients that can have given way."""
@@ -307,12 +291,11 @@ class Scheduler:
         while True:
             while (head := self._head()) and head.gang is None and roster.admits(head):
                 effects.append(self.grant(head, now))
-            self._set_head(head, now)
+            self._set_head(head)
             riders = self._riders(head) if head else []
             effects += [self.grant(client, now) for client in riders]
             if not riders:
                 return effects
-            # Debts depend on which clients run (debts.py), and so does the head.
 
     def _riders(self, head: Client) -> list[Client]:
         """Choose the clients that may be let in now although the head has to wait."""
@@ -359,12 +342,11 @@ class Scheduler:
     def _suspend(self, head: Client, now: float) -> list[Effect]:
         """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
-        # The limit of a guest, which may run to its end, is 0.
-        is_brief = self._roster.policy.runs_to_end and bool(self._state.turn_limit)
+        head.intrudes = True
         effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:
-                self._roster.set_interrupted(client, lasted, is_brief=is_brief)
+                client.interrupted = lasted
         return effects
 
     def _switch(self, head: Client, now: float) -> list[Effect]:

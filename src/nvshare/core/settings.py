@@ -35,6 +35,14 @@ class Way(Enum):
     DISPLACE = "displace"
 
 
+class Interactive(Enum):
+    """How promptly clients that compute in bursts are served, at the cost of the others."""
+
+    PROMPT = "prompt"
+    BALANCED = "balanced"
+    THROUGHPUT = "throughput"
+
+
 class RoomSetting(Enum):
     """Which of these an operator wants."""
 
@@ -51,27 +59,18 @@ class Settings:
     policy: str = "fair"
     # None: as long as moving memory makes it worth while, between turn_min and turn_max.
     turn_seconds: float | None = None
-    turn_multiplier: float = 5.0
-    # The same where all clients that take turns compute all the time: none of them notices a longer
-    # wait, and memory moves less often.
-    steady_multiplier: float = 60.0
     turn_min: float = 30.0
     turn_max: float = 300.0
     # The longest turn with the policy "batch".
     batch_turn: float = 3600.0
-    # The part of the time that may go into moving memory so that a client that computes in bursts
-    # need not wait for the end of a turn (move_budget.py); and one for high priority alone, if not
-    # 0.
-    move_budget: float = 0.1
-    high_move_budget: float = 0.0
+    # How promptly clients that compute in bursts interrupt others (precedence/interrupting.py).
+    interactive: Interactive = Interactive.BALANCED
     # The length of turns among programs that fit together and compute all the time; 0: none.
     slice_seconds: float = 1.0
     # The same where a client has a share of compute: too short for users to notice.
     share_slice_seconds: float = 0.05
     # Whether copies count as well as kernels where compute is shared.
     count_copies: bool = False
-    # The least fraction of the device that a program gets, whatever programs go before it.
-    priority_floor: float = 0.05
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
     # How long a program may be idle before all of its memory leaves the device, even if no program
@@ -87,14 +86,13 @@ class Settings:
     swap_excess: bool = False
     # Whether programs that use several devices have their turns on all of them together (gangs/).
     gangs: bool = True
-    # Bytes per second, until the first move has been measured: PCIe 3 x16, one way.
-    initial_bandwidth: float = 12e9
+    # Bytes per second, until the first move has been measured. It is measured soon, and nothing is
+    # delayed for a move whose cost is unknown.
+    initial_bandwidth: float = 1e15
 
     def __post_init__(self) -> None:
         """Refuse values that cannot work, naming the field."""
         for name in (
-            "turn_multiplier",
-            "steady_multiplier",
             "turn_min",
             "turn_max",
             "batch_turn",
@@ -107,11 +105,6 @@ class Settings:
             raise ValueError("turn_seconds must be more than 0")
         if self.idle_park is not None and self.idle_park <= 0:
             raise ValueError("idle_park must be more than 0")
-        if not 0 < self.priority_floor <= 1:
-            raise ValueError("priority_floor must be more than 0 and at most 1")
-        for name in ("move_budget", "high_move_budget"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must not be less than 0 or more than 1")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
         for name in ("slice_seconds", "idle_grace", "revoke_patience", "move_patience"):

@@ -10,7 +10,7 @@ from enum import Enum
 from nvshare.core.client import Client
 from nvshare.core.effects import Handover
 from nvshare.core.events import TimerKind
-from nvshare.core.move_budget import MoveBudget
+from nvshare.core.precedence.use import Use, UseClock
 from nvshare.core.settings import Settings
 from nvshare.core.turns import Pace
 from nvshare.core.ways import Ways
@@ -52,15 +52,11 @@ class DeviceState:
     # The client that waits for the end of the turn and will run after it. It stays the head until
     # it runs or leaves, or until a client comes that may go before it.
     head: int | None = None
-    # When the head's claim may end the turn; and the budgets for that.
-    claim_at: float | None = None
-    budget: MoveBudget = field(default_factory=MoveBudget)
-    high_budget: MoveBudget = field(default_factory=MoveBudget)
-    # Seconds in all for which heads before the present one have waited; and since when it waits.
-    contested_seconds: float = 0.0
-    head_since: float = 0.0
-    # By owner, until when others go before it (debts.py).
-    debts: dict[str, float] = field(default_factory=dict)
+    # When the head may interrupt the turn (precedence/); and the clock of recent use.
+    interrupt_at: float | None = None
+    use_clock: UseClock = field(default_factory=UseClock)
+    # The use of owners whose last clients have left.
+    left_uses: dict[str, Use] = field(default_factory=dict)
     # Bytes that outsiders have on the device.
     outside_bytes: int = 0
     # Whether a client waits for memory of others that cannot leave.
@@ -89,23 +85,12 @@ class DeviceState:
         self.last_turn += 1
         return self.last_turn
 
-    def set_head(self, head: int | None, now: float) -> None:
-        """Make another client the head, or none."""
-        self.contested_seconds = self.contested(now)
-        self.head, self.head_since = head, now
-
-    def contested(self, now: float) -> float:
-        """Return the seconds in all for which heads have waited for the end of turns."""
-        since = now if self.head is None else self.head_since
-        return self.contested_seconds + now - since
-
     def copy(self) -> "DeviceState":
         """Return a copy that no event will change."""
         twin = copy(self)
-        twin.pace = self.pace.copy()
-        twin.budget, twin.high_budget = copy(self.budget), copy(self.high_budget)
-        twin.ways = copy(self.ways)
-        twin.alarms, twin.debts = dict(self.alarms), dict(self.debts)
+        twin.pace = copy(self.pace)
+        twin.use_clock, twin.left_uses = copy(self.use_clock), dict(self.left_uses)
+        twin.ways, twin.alarms = copy(self.ways), dict(self.alarms)
         return twin
 
 

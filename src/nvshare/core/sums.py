@@ -48,8 +48,6 @@ class Sums:
         self.soft_revoked: dict[int, Client] = {}
         # Running ones that were asked to give their turns up after a long rest.
         self.resting: dict[int, Client] = {}
-        # Clients whose turns were interrupted, and that are to have the rest of them.
-        self.interrupted: dict[int, Client] = {}
         # Clients whose compute is capped; and clients that have not been told their limits.
         self.with_share: dict[int, Client] = {}
         self.untold: dict[int, Client] = {}
@@ -57,8 +55,10 @@ class Sums:
         # work at the same time have changed since the last attribution.
         self.active: dict[int, Client] = {}
         self.neighbours_changed = True
-        # The number of competing clients of each priority.
+        # The number of competing clients of each priority; and of clients of each user or
+        # container that hold the device, or wait for it.
         self.classes: Counter[Priority] = Counter()
+        self.tenants: Counter[str] = Counter()
         # Clients with incoming memory that has no room yet, or that have to be told that it has.
         self.cramped: dict[int, Client] = {}
         # Clients that bring memory in ahead of their turns.
@@ -128,6 +128,10 @@ class Sums:
             self.classes[client.limits.priority] += sign
             if not self.classes[client.limits.priority]:
                 del self.classes[client.limits.priority]
+        if client.holds or (client.state is State.WAITING and not client.is_barred):
+            self.tenants[client.tenant] += sign
+            if not self.tenants[client.tenant]:
+                del self.tenants[client.tenant]
 
     def _count_closed(self, client: Client, sign: int) -> None:
         self.closed_bytes += sign * client.staying

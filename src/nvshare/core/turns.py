@@ -1,7 +1,6 @@
 """How long a turn is. Knows bandwidth and lengths, but neither the queue nor any client's state."""
 
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nvshare.core.settings import Settings
 
@@ -9,51 +8,43 @@ from nvshare.core.settings import Settings
 MEASURABLE_BYTES = 16 << 20
 # How much a new measurement counts against all earlier ones.
 WEIGHT_OF_NEW = 0.25
-# One bad turn may be chance; from the second in a row on, turns get longer.
-UNPRODUCTIVE_IN_A_ROW = 2
-MAX_STRETCH = 1024.0
 # No bus is slower, or faster (assumed: PCIe 1.0 with one lane, shared, and NVLink with a factor to
 # spare for emulated GPUs that are faster than time). Measurements are clamped to this range.
 SLOWEST, FASTEST = 16e6, 1e15
+# A measurement counts as no further from the earlier ones than by this factor: a client may lie.
+ODD = 4.0
 # Spans of moves that are closer than so many seconds are one, and so many are kept.
 CLOSE, SPANS = 1e-3, 16
-# Measurements of a client that has left still count, unless they differ by this factor.
-ODD = 4.0
+# A turn at whose end memory moves lasts so many times as long as the move: a sixth of the time is
+# lost at most. Where all clients that take turns compute all the time, none of them notices a
+# longer wait, and memory moves less often.
+MULTIPLIER, STEADY_MULTIPLIER = 5.0, 60.0
 
 
 @dataclass(slots=True)
 class Pace:
-    """What a device has learned about moving memory: how fast it is, and whether it pays.
+    """What a device has learned about moving memory: how fast it is.
 
     At a change of turn one client's memory leaves while another's comes. So overlapping moves are
     one move here: its time is the time in which any of them went on, counted once, and its size is
     that of the fuller direction.
     """
 
-    # Bytes per second of the fuller direction.
+    # Bytes per second of the fuller direction. FASTEST: nothing was measured yet.
     bandwidth: float
-    stretch: float = 1.0
-    unproductive: int = 0
     # Seconds in all in which memory moved.
     moving: float = 0.0
 
-    # The last move: when it began and ended, its bytes, and the bandwidth that was known before.
+    # The last move: when it began and ended, its bytes, and what was known before.
     began: float = 0.0
     ended: float = 0.0
     out_bytes: int = 0
     in_bytes: int = 0
-    earlier: float = 0.0
+    earlier: float = FASTEST
     # More of it was announced.
     goes_on: bool = False
     # When memory has moved lately: spans that are in ``moving``, apart from each other.
     spans: tuple[tuple[float, float], ...] = ()
-    # The bandwidth of the last move, and the client that reported it last.
-    rate: float = 0.0
-    teller: int | None = None
-    # By client, its contribution to the bandwidth, and the weight of that; and the clients whose
-    # turns have made turns longer, once for each time.
-    told: dict[int, tuple[float, ...]] = field(default_factory=dict)
-    stretched: tuple[int, ...] = ()
 
     def measure(
         self,
@@ -63,7 +54,6 @@ class Pace:
         out_bytes: int = 0,
         in_bytes: int = 0,
         more: bool = False,
-        client: int | None = None,
     ) -> None:
         """Take a move, or a part of one, that has taken the last ``seconds``."""
         if seconds <= 0:
@@ -75,48 +65,20 @@ class Pace:
             self.out_bytes += out_bytes
             self.in_bytes += in_bytes
         else:
-            self._keep_apart()
-            self.earlier, self.began, self.ended = self.bandwidth, began, now
+            self.earlier = self.bandwidth
+            self.began, self.ended = began, now
             self.out_bytes, self.in_bytes = out_bytes, in_bytes
         self.goes_on = more
         size = max(self.out_bytes, self.in_bytes)
         if size >= MEASURABLE_BYTES:
-            self.rate = max(SLOWEST, min(FASTEST, size / (self.ended - self.began)))
-            self.teller = client
-            self.bandwidth = self.earlier + WEIGHT_OF_NEW * (self.rate - self.earlier)
+            self._learn(max(SLOWEST, min(FASTEST, size / (self.ended - self.began))))
 
-    def _keep_apart(self) -> None:
-        """Add the last measurement to its client's contribution, with its present weight."""
-        if self.teller is None:
+    def _learn(self, rate: float) -> None:
+        if self.earlier == FASTEST:
+            self.bandwidth = rate
             return
-        left = 1 - WEIGHT_OF_NEW
-        self.told = {one: (left * part, left * of) for one, (part, of) in self.told.items()}
-        part, of = self.told.get(self.teller, (0.0, 0.0))
-        self.told[self.teller] = (part + WEIGHT_OF_NEW * self.rate, of + WEIGHT_OF_NEW)
-        self.teller = None
-
-    def forget(self, client: int, initial: float) -> None:
-        """Forget the measurements of a client that has left, if they were far from all others.
-
-        Bandwidth is a weighted sum of measurements, so those of one client can be taken out again.
-        """
-        self._keep_apart()
-        part, of = self.told.pop(client, (0.0, 0.0))
-        rest = (self.bandwidth - part) / (1 - of) if of < 1 - 1e-3 else initial
-        if not self.bandwidth / ODD <= rest <= self.bandwidth * ODD:
-            self.bandwidth = self.earlier = max(SLOWEST, rest)
-            self.told = {one: (p / (1 - of), o / (1 - of)) for one, (p, o) in self.told.items()}
-        doublings = self.stretched.count(client)
-        if doublings:
-            self.stretch = max(1.0, self.stretch / 2**doublings)
-            self.stretched = tuple(one for one in self.stretched if one != client)
-            self.unproductive = 0
-
-    def copy(self) -> "Pace":
-        """Return a copy that no event will change."""
-        twin = copy(self)
-        twin.told = dict(self.told)
-        return twin
+        rate = max(self.earlier / ODD, min(self.earlier * ODD, rate))
+        self.bandwidth = self.earlier + WEIGHT_OF_NEW * (rate - self.earlier)
 
     def _count(self, began: float, now: float) -> None:
         """Add the time of a move to ``moving``, counting overlaps once.
@@ -146,28 +108,7 @@ class Pace:
 
         ``is_steady``: all clients that take turns compute all the time.
         """
-        multiplier = settings.steady_multiplier if is_steady else settings.turn_multiplier
         if settings.turn_seconds is not None:
-            length = settings.turn_seconds
-        else:
-            length = max(settings.turn_min, multiplier * swap_seconds)
-        return min(length * self.stretch, settings.longest_turn)
-
-    def judge(self, seconds: float, moving: float, client: int = 0) -> bool:
-        """Learn from a turn that ended by order. True: a streak of bad ones has just begun.
-
-        A turn is unproductive if less of it went into computing than into moving memory. The
-        length is halved again only when half of it would have been productive by a margin, so
-        that it does not swing to and fro.
-        """
-        if seconds < 2 * moving:
-            self.unproductive += 1
-            if self.unproductive >= UNPRODUCTIVE_IN_A_ROW and self.stretch < MAX_STRETCH:
-                self.stretch *= 2
-                self.stretched = (*self.stretched, client)
-            return self.unproductive == UNPRODUCTIVE_IN_A_ROW
-        self.unproductive = 0
-        if seconds >= 6 * moving:
-            self.stretch = max(1.0, self.stretch / 2)
-            self.stretched = self.stretched[1:]
-        return False
+            return settings.turn_seconds
+        multiplier = STEADY_MULTIPLIER if is_steady else MULTIPLIER
+        return min(max(settings.turn_min, multiplier * swap_seconds), settings.longest_turn)

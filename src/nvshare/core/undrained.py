@@ -55,7 +55,7 @@ def _go_on(roster: Roster, client: Client, now: float) -> None:
     roster.move(client, Step.CANNOT_DRAIN, now)
     roster.set_evicting(client, 0)
     roster.set_unused(client, 0)
-    roster.set_interrupted(client, None)
+    client.interrupted = None
     client.sliced = False
 
 

@@ -12,10 +12,9 @@ DURATIONS = (
     *("turn_seconds", "turn_min", "turn_max", "batch_turn", "slice_seconds", "share_slice_seconds"),
     *("idle_grace", "idle_park", "inflight"),
 )
-RATES = ("initial_bandwidth",)
 AS_THEY_ARE = (
-    *("mode", "policy", "turn_multiplier", "steady_multiplier", "revoke_patience"),
-    *("move_budget", "high_move_budget", "count_copies", "priority_floor"),
+    *("mode", "policy", "revoke_patience"),
+    *("interactive", "count_copies"),
     *("move_patience", "make_room", "wait_notice"),
     *("reserve", "context", "allocation", "oversubscribe", "swap_excess", "gangs"),
 )
@@ -32,6 +31,4 @@ def at_speed(settings: DeviceSettings, speed: float) -> dict[str, Any]:
     for name in DURATIONS:
         if told[name] != "auto":
             told[name] /= speed
-    for name in RATES:
-        told[name] *= speed
     return told

@@ -20,7 +20,6 @@ SETTINGS = {
     "context": "10Mi",
     "reserve": "8Mi",
     "turn_seconds": 600.0,
-    "move_budget": 0.0,
     # No program gives way by itself during the test.
     "idle_grace": 100.0,
 }

@@ -28,7 +28,9 @@ def hammer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def serial(turn_seconds: float) -> dict[str, str]:
-    return {"NVSHARE_MODE": "serial", "NVSHARE_TURN": str(turn_seconds)}
+    """Take turns. Without a daemon, all go on at once."""
+    turns = {"NVSHARE_MODE": "serial", "NVSHARE_TURN": str(turn_seconds)}
+    return {**turns, "NVSHARE_RESTART_WAIT": "0"}
 
 
 def kernels(report: Report, pid: int) -> int:

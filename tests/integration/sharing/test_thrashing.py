@@ -91,23 +91,6 @@ def test_two_that_run_at_the_same_time_and_do_not_fit(share: Share) -> None:
     sharing.until_status(lambda now: not thrashes(now) and now.clients[0].launches > 0)
 
 
-def test_two_that_a_new_daemon_finds_running(share: Share) -> None:
-    sharing = share("1xt4", speed=20, data="off")
-    sharing.daemon().change_devices("all", short_turns(1.0))
-    pids = {start(sharing).pid, start(sharing).pid}
-    sharing.until_status(lambda now: all(one.turns for one in now.clients))
-    sharing.kill_daemon()
-    # Without a daemon nobody takes turns. They queue as much as the driver lets them.
-    time.sleep(3.0)
-    sharing.start_daemon()
-    sharing.until_status(lambda now: {one.pid for one in now.clients} == pids, seconds=30)
-    status = sharing.until_status(thrashes, seconds=60)
-    for one in status.clients:
-        found = explain(status, one.id)
-        assert found.main.cause == "thrashing"
-        assert "`nvshare park " in " ".join(found.sentences())
-
-
 def test_two_that_take_turns_never_thrash(share: Share) -> None:
     sharing = share("1xt4", speed=20, data="off")
     sharing.daemon().change_devices("all", short_turns(1.0))

@@ -61,11 +61,21 @@ class Stage:
         self.device = self.core._devices[GPU]
 
     def join(
-        self, client: int, allocated: int = 0, *, pinned: int = 0, swapped: int = 0, **more: Any
+        self,
+        client: int,
+        allocated: int = 0,
+        *,
+        pinned: int = 0,
+        swapped: int = 0,
+        is_new: bool = False,
+        **more: Any,
     ) -> list[Effect]:
+        """Join. A new client may interrupt others; most tests are not about that."""
         memory = Memory(allocated, pinned, swapped)
         event = ClientJoined(now=self.now, client=client, device=GPU, memory=memory, **more)
-        return self.core.handle(event)
+        effects = self.core.handle(event)
+        self.device.roster.clients[client].is_new = is_new
+        return effects
 
     def join_native(self, client: int, allocated: int) -> list[Effect]:
         return self.join(client, allocated, kind=Kind.NATIVE)
@@ -73,9 +83,9 @@ class Stage:
     def want(self, client: int, turn: int = 0) -> list[Effect]:
         return self.core.handle(Wanted(now=self.now, client=client, turn=turn))
 
-    def busy(self, client: int, allocated: int = 0) -> list[Effect]:
+    def busy(self, client: int, allocated: int = 0, **more: Any) -> list[Effect]:
         """Join with memory that was never touched, and have work at the gate."""
-        return [*self.join(client, allocated, swapped=allocated), *self.want(client)]
+        return [*self.join(client, allocated, swapped=allocated, **more), *self.want(client)]
 
     def release(self, client: int, *, wants: bool = False, **more: Any) -> list[Effect]:
         who = self.device.roster.clients[client]

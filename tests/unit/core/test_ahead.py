@@ -19,7 +19,7 @@ def evicted(effects: list[Effect]) -> list[tuple[int, int]]:
 
 def begin(kind: Kind = Kind.MANAGED) -> Stage:
     """Have 1 (8 bytes) and 2 (7) run, and 3 wait with 12 that are on the host."""
-    stage = Stage(initial_bandwidth=12.0, move_budget=0.0)
+    stage = Stage(initial_bandwidth=12.0)
     stage.join(1, 8)
     stage.join(2, 7)
     stage.join(3, 12, swapped=12, turn=1, kind=kind)
@@ -44,7 +44,7 @@ def test_explicit_memory_as_well() -> None:
 
 
 def test_not_where_nobody_knows_what_would_come() -> None:
-    stage = Stage(move_budget=0.0)
+    stage = Stage()
     stage.join(1, 8)
     stage.join(3, 12, swapped=12, turn=1, kind=Kind.MIXED)
     assert fills(stage.want(3)) == []
@@ -68,7 +68,7 @@ def test_not_into_what_is_still_on_its_way_out() -> None:
 
 
 def test_only_what_is_on_the_host() -> None:
-    stage = Stage(move_budget=0.0)
+    stage = Stage()
     stage.join(1, 8)
     stage.join(3, 12, swapped=12)
     stage.memory(3, 12, swapped=12)
@@ -151,7 +151,7 @@ def test_what_has_come_by_a_report_in_between_counts_once() -> None:
     assert (fills(effects), evicted(effects)) == ([], [])
 
 
-def test_no_budget_is_charged_for_it() -> None:
+def test_nobody_is_charged_for_it() -> None:
     stage = begin()
     stage.leave(2)
     moving = stage.device.state.pace.moving
@@ -188,56 +188,10 @@ def test_who_could_bring_in_nothing_is_told_again_only_when_there_is_more_room()
     assert fills(stage.memory(1, 6)) == [(3, 9)]
 
 
-def regular() -> Stage:
-    """Have 1 run with 8 bytes, and 2 and 3 rest with 12 on the host; 2 does so regularly."""
-    stage = Stage(initial_bandwidth=12.0, move_budget=0.0)
-    stage.join(1, 8)
-    for client in (2, 3):
-        stage.join(client, 12, swapped=12, turn=1)
-    resting = stage.device.roster.clients
-    for client, rests in ((2, (20.0, 24.0)), (3, (20.0, 90.0))):
-        resting[client].rest_before, resting[client].last_rest = rests
-        resting[client].rests_since = stage.now - 10
-        resting[client].most_out = 12
-    return stage
-
-
-def test_a_client_with_a_rhythm_is_foreseen_while_nobody_waits() -> None:
-    assert fills(regular().leave(1)) == [(2, 12)]
-
-
-def test_a_client_without_one_is_not() -> None:
-    stage = regular()
-    stage.device.roster.clients[2].rest_before = 0.0
-    assert fills(stage.leave(1)) == []
-
-
-def test_nobody_is_foreseen_while_a_client_waits_that_cannot_run_yet() -> None:
-    stage = regular()
-    device, client = stage.device, stage.device.roster.clients[2]
-    client.rest_before = 0.0
-    stage.join(4, 12, swapped=12, turn=1, kind=Kind.MIXED)
-    assert fills(stage.want(4)) == []
-    client.rest_before = client.last_rest
-    # As where the host cannot hold the memory that would have to leave for it.
-    device.state.head = None
-    assert fill_ahead(device.state, device.roster, stage.now) == []
-
-
-def test_a_foreseen_client_gives_the_room_back_to_one_that_wants_it() -> None:
-    stage = regular()
-    stage.leave(1)
-    effects = stage.want(3)
-    assert granted(effects) == [3]
-    assert fills(effects) == [(2, 0)]
-    effects = stage.moved(2, Memory(12, 0, 4), in_bytes=8, seconds=0.7)
-    assert evicted(effects) == [(2, 4)]
-
-
 def test_several_are_stopped_in_an_order_that_a_snapshot_keeps() -> None:
     stage = begin()
     stage.join(4, 2, swapped=2, turn=1)
     roster = stage.device.roster
     for name in (4, 3):
         roster.set_ahead(roster.clients[name], 1)
-    assert fills(fill_ahead(stage.device.state, roster, stage.now)) == [(3, 0), (4, 0)]
+    assert fills(fill_ahead(stage.device.state, roster)) == [(3, 0), (4, 0)]

@@ -61,7 +61,7 @@ def test_what_one_device_takes_of_the_host_another_one_cannot_have(core: Core) -
     core.handle(HostMemoryChanged(now=0.0, limit=12))
     for client, device in [(1, "a"), (3, "b"), (2, "a"), (4, "b")]:
         memory = Memory(12) if client in (1, 3) else Memory(12, 0, 12, untouched=12)
-        core.handle(ClientJoined(now=0.0, client=client, device=device, memory=memory))
+        core.handle(ClientJoined(now=0.0, client=client, device=device, memory=memory, turn=1))
         core.handle(Wanted(now=0.0, client=client))
     heads = [core._devices[name].state.head for name in ("a", "b")]
     assert heads == [2, 4]

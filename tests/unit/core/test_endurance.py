@@ -12,7 +12,7 @@ from nvshare.core.settings import Mode
 from .stage import Stage
 
 DAYS = 14
-# The pause between arrivals, and the number of places: some are late each day, and owe for it.
+# The pause between arrivals, and the number of places: some are late each day.
 PAUSE = 1800.0
 PLACES = 6
 
@@ -69,5 +69,5 @@ def test_weeks_of_clients_leave_nothing() -> None:
         number = live_a_day(stage, chance, number)
         counted.append(kept(stage.core))
     assert number > 600
-    # Only debts of the last minutes may differ.
+    # Only the use that was left in the last minutes may differ.
     assert max(counted[1:]) <= counted[0] + 60, counted

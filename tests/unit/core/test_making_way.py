@@ -16,14 +16,12 @@ def begin(
     resting: Memory = AWAY,
     policy: str = "batch",
     priority: Priority = Priority.NORMAL,
-    resting_priority: Priority = Priority.NORMAL,
 ) -> Stage:
     """Have 12 bytes of 1 and 4 of 2 on the device, which is full then."""
-    stage = Stage(policy=policy, initial_bandwidth=12.0, move_budget=0.0)
+    stage = Stage(policy=policy, initial_bandwidth=12.0)
     stage.join(1, 12)
     stage.join(2, 6, swapped=2, turn=1, limits=Limits(priority=priority))
-    limits = Limits(priority=resting_priority)
-    stage.join(3, resting.allocated, swapped=resting.swapped, turn=1, limits=limits)
+    stage.join(3, resting.allocated, swapped=resting.swapped, turn=1)
     return stage
 
 
@@ -55,7 +53,7 @@ def test_it_does_not_come_back_ahead_of_its_turn() -> None:
 
 
 def test_who_is_about_to_come_does_not_make_way() -> None:
-    stage = Stage(policy="batch", initial_bandwidth=12.0, move_budget=0.0)
+    stage = Stage(policy="batch", initial_bandwidth=12.0)
     stage.join(1, 4)
     stage.join(5, 8)
     stage.join(2, 10, swapped=6, turn=1)
@@ -70,11 +68,6 @@ def test_nor_does_who_goes_before_the_running_ones() -> None:
     assert not evictions(stage.want(2))
 
 
-def test_nor_does_anybody_for_who_comes_after_the_running_ones() -> None:
-    assert not evictions(begin(resting_priority=Priority.LOW).want(2))
-    assert evictions(begin(resting_priority=Priority.HIGH).want(2))
-
-
 def test_where_all_memory_fits_it_comes_ahead_although_others_rest() -> None:
     stage = Stage(policy="batch", mode=Mode.SERIAL)
     stage.join(1, 4)
@@ -85,29 +78,28 @@ def test_where_all_memory_fits_it_comes_ahead_although_others_rest() -> None:
 
 
 def test_the_one_that_will_run_last_leaves_first() -> None:
-    stage = Stage(initial_bandwidth=12.0, move_budget=0.0)
+    stage = Stage(initial_bandwidth=12.0)
     stage.join(1, 10)
     for client in (2, 4):
         stage.join(client, 8, swapped=5, turn=1)
     stage.want(2)
     stage.want(4)
     stage.join(3, 2, swapped=2, turn=1)
-    effects = stage.change(policy="batch", initial_bandwidth=12.0, move_budget=0.0)
+    effects = stage.change(policy="batch", initial_bandwidth=12.0)
     assert evictions(effects) == [Evict(4, 2)]
 
 
-def test_who_has_a_claim_keeps_its_room() -> None:
+def test_who_pays_a_visit_keeps_its_room() -> None:
     stage = begin()
-    # It has rested for long enough, and waits only for the budget.
-    stage.now += 2
+    # It has rested for long enough, and waits only until the other has used more.
+    stage.now += 1
     assert not evictions(stage.want(2))
-    assert stage.device.roster.clients[2].claims
+    assert stage.device.roster.clients[2].visits
 
 
 def test_who_was_interrupted_keeps_its_room() -> None:
     stage = begin()
-    roster = stage.device.roster
-    roster.set_interrupted(roster.clients[2], 5.0)
+    stage.device.roster.clients[2].interrupted = 5.0
     assert not evictions(stage.want(2))
 
 

@@ -102,8 +102,6 @@ def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> No
 
 def test_it_is_told_once_whose_memory_cannot_leave_while_others_wait_for_it() -> None:
     stage = limited(0)
-    # Otherwise clients that have just come would not wait.
-    stage.change(move_budget=0.0)
     stage.busy(1, 12)
     assert reports(stage.busy(2, 12)) == [(ReportKind.HELD_UP, 2), (ReportKind.STUCK, 1)]
     # A third waits for it as well, and it gets another turn meanwhile.

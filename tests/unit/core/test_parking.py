@@ -166,15 +166,15 @@ def test_who_is_parked_has_no_part_in_who_goes_before_whom() -> None:
 
 
 def test_time_behind_the_gate_is_no_time_in_the_queue() -> None:
-    stage = Stage()
-    stage.join(1, 12, limits=Limits(priority=Priority.LOW))
+    stage = Stage(policy="fifo")
+    stage.join(1, 12)
     parked_by_hand(stage, 1, wants=True)
-    stage.join(2, 12, limits=Limits(priority=Priority.HIGH))
+    stage.join(2, 12)
     stage.now += 1e6
     unpark(stage, 1)
     # It does not go first for having waited a million seconds.
     client = stage.device.roster.clients[1]
-    assert (client.since, client.standing) == (stage.now, client.usual_standing)
+    assert (client.since, client.rank) == (stage.now, stage.now)
 
 
 def test_nothing_happens_twice() -> None:
@@ -228,17 +228,6 @@ def test_a_silent_one_is_not_waited_for_for_ever() -> None:
     # When it answers at last, it is parked all the same.
     assert evictions(stage.release(1, wants=True)) == {1: 12}
     assert stage.states() == {1: "waiting", 2: "running"}
-
-
-def test_a_turn_that_a_person_has_ended_is_no_bad_turn() -> None:
-    stage = Stage()
-    stage.join(1, 8)
-    for _ in range(4):
-        stage.now += 200.0
-        park(stage, 1)
-        stage.release(1, moved_bytes=8, seconds=150.0)
-        unpark(stage, 1)
-    assert stage.device.state.pace.unproductive == 0
 
 
 @pytest.mark.parametrize("mode", [Mode.CONCURRENT, Mode.OFF, Mode.SERIAL])

@@ -11,8 +11,8 @@ from .stage import Stage
 @pytest.fixture
 def lines() -> list[str]:
     stage = Stage()
-    stage.busy(1, 12)
-    stage.busy(2, 12)
+    stage.busy(1, 12, is_new=True)
+    stage.busy(2, 12, is_new=True)
     stage.release(1)
     return list(stage.core.journal.lines())
 

@@ -13,7 +13,7 @@ SWAP = 1.0
 
 
 def begin(**settings: Any) -> Stage:
-    stage = Stage(initial_bandwidth=12.0, move_budget=0.0, turn_seconds=600.0, **settings)
+    stage = Stage(initial_bandwidth=12.0, turn_seconds=600.0, **settings)
     stage.join(1, 12)
     return stage
 
@@ -71,7 +71,7 @@ def test_who_computes_all_the_time_has_not_rested_though_it_tells_nothing() -> N
 
 
 def test_where_turns_are_not_for_memory_the_rest_is_that_of_the_regime() -> None:
-    stage = Stage(share_slice_seconds=1.0, priority_floor=0.001)
+    stage = Stage(share_slice_seconds=1.0)
     stage.join(1, 2)
     stage.now += 60
     stage.join(2, 2, limits=Limits(priority=Priority.LOW))

@@ -176,16 +176,17 @@ def test_nobody_takes_the_room_that_the_head_needs_beside_those_who_stay() -> No
     assert granted(stage.release(1)) == [3]
 
 
-def test_the_head_stays_the_head_whoever_comes() -> None:
+def test_who_comes_and_may_go_before_the_head_becomes_the_head() -> None:
     stage = Stage(mode=Mode.SERIAL)
     for client in (3, 1, 2):
         stage.now += 1
         stage.join(client)
+    stage.now += 1
     stage.want(2)
-    # 1 has been there longer, but 2 was promised the next turn already.
+    # 1 has used as little, and has been there longer.
     stage.want(1)
     assert [client.id for client in stage.device.roster.waiting] == [1, 2]
-    assert granted(stage.release(3)) == [2]
+    assert granted(stage.release(3)) == [1]
 
 
 def test_a_rider_does_not_lengthen_the_turn() -> None:
@@ -329,6 +330,8 @@ def test_a_silent_program_that_answers_after_all_waits_its_turn() -> None:
     stage.fire(TimerKind.TURN)
     stage.fire(TimerKind.PATIENCE)
     assert granted(stage.release(1, wants=True)) == []
+    # It has used more than its turn, so the turn of the other one is longer.
+    assert told(stage.fire(TimerKind.TURN)) == []
     assert told(stage.fire(TimerKind.TURN)) == [2]
     assert granted(stage.release(2, wants=True)) == [1]
 

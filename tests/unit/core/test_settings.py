@@ -6,7 +6,7 @@ from nvshare.core.settings import NO_LIMITS, Limits, Settings
 
 
 @pytest.mark.parametrize(
-    "field", ["turn_multiplier", "turn_min", "turn_max", "initial_bandwidth", "turn_seconds"]
+    "field", ["turn_min", "turn_max", "batch_turn", "initial_bandwidth", "turn_seconds"]
 )
 def test_what_must_be_positive_is_named(field: str) -> None:
     values: dict[str, Any] = {field: 0.0}

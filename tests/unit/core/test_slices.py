@@ -132,12 +132,3 @@ def test_a_turn_that_began_before_is_not_over_already() -> None:
 def test_nobody_takes_turns_where_they_are_not_wanted(settings: dict[str, Any]) -> None:
     stage = stage_of(4, 4, busy=(1, 2), **settings)
     assert stage.states() == {1: "running", 2: "running"}
-
-
-def test_what_a_slice_was_good_for_is_not_judged() -> None:
-    stage = stage_of(4, 4, busy=(1, 2))
-    stage.device.state.pace.stretch = 8.0
-    stage.release(2, wants=True)
-    for _ in range(4):
-        pass_on(stage)
-    assert stage.device.state.pace.stretch == 8.0

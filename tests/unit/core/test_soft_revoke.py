@@ -60,7 +60,7 @@ def test_when_the_rule_changes_they_are_asked_anew() -> None:
 
 
 def test_where_one_suffices_they_are_not_to_go_all_at_once() -> None:
-    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9, move_budget=0.0)
+    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9)
     stage.join(1, 6)
     stage.join(2, 6)
     stage.now += 10
@@ -72,7 +72,7 @@ def test_where_one_suffices_they_are_not_to_go_all_at_once() -> None:
 
 
 def test_where_all_have_to_go_they_are_asked_alike() -> None:
-    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9, move_budget=0.0)
+    stage = Stage(idle_grace=0.2, initial_bandwidth=1e9)
     stage.join(1, 8)
     stage.join(2, 8)
     effects = stage.busy(3, 16)

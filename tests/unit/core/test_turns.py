@@ -38,6 +38,25 @@ def test_a_measured_move_shifts_the_average(pace: Pace) -> None:
     assert pace.bandwidth == pytest.approx(6 * GB)
 
 
+def test_the_first_measurement_counts_as_it_is() -> None:
+    pace = Pace(Settings().initial_bandwidth)
+    # Until then nothing is delayed for its cost.
+    assert pace.swap_seconds(100 * GB, 0) < 1e-3
+    pace.measure(1.0, 1.0, out_bytes=6 * GB)
+    assert pace.bandwidth == 6 * GB
+    pace.measure(3.0, 1.0, out_bytes=10 * GB)
+    assert pace.bandwidth == 7 * GB
+
+
+@pytest.mark.parametrize(("seconds", "factor"), [(50.0, 0.25), (0.001, 4.0)])
+def test_a_measurement_that_is_far_off_counts_as_one_that_is_a_bit_less_so(
+    pace: Pace, seconds: float, factor: float
+) -> None:
+    """A client may lie."""
+    pace.measure(100.0, seconds, out_bytes=GB)
+    assert pace.bandwidth == pytest.approx((1 + (factor - 1) / 4) * 10 * GB)
+
+
 @pytest.mark.parametrize(("moved", "seconds"), [(1000, 1.0), (GB, 0.0), (0, 1.0)])
 def test_what_measures_no_bandwidth_is_left_out(pace: Pace, moved: int, seconds: float) -> None:
     pace.measure(1.0, seconds, out_bytes=moved)
@@ -102,44 +121,6 @@ def test_a_move_after_another_is_another(pace: Pace) -> None:
 
 
 # Judging.
-
-
-def test_one_unproductive_turn_changes_nothing(pace: Pace) -> None:
-    assert not pace.judge(seconds=30, moving=16)
-    assert pace.turn_length(Settings(), 0) == 30
-
-
-def test_repeated_unproductive_turns_double_the_length_and_are_reported_once(pace: Pace) -> None:
-    assert [pace.judge(30, 16) for _ in range(4)] == [False, True, False, False]
-    assert pace.turn_length(Settings(), 0) == 240
-
-
-def test_the_length_does_not_grow_past_the_longest_turn(pace: Pace) -> None:
-    for _ in range(50):
-        pace.judge(30, 16)
-    assert pace.turn_length(Settings(), 0) == 300
-    assert pace.turn_length(Settings(turn_seconds=5), 0) == 300
-
-
-def test_a_new_streak_is_reported_again(pace: Pace) -> None:
-    first = [pace.judge(30, 16) for _ in range(2)]
-    pace.judge(100, 20)
-    assert first == [pace.judge(30, 16) for _ in range(2)] == [False, True]
-
-
-def test_the_length_stays_when_half_of_it_would_be_too_short_again(pace: Pace) -> None:
-    for _ in range(2):
-        pace.judge(30, 16)
-    pace.judge(60, 16)
-    assert pace.stretch == 2
-
-
-def test_the_length_returns_when_turns_pay_by_a_margin(pace: Pace) -> None:
-    for _ in range(3):
-        pace.judge(30, 16)
-    for _ in range(5):
-        pace.judge(60, 1)
-    assert pace.stretch == 1
 
 
 def test_turns_are_longer_where_everybody_computes_all_the_time(pace: Pace) -> None:

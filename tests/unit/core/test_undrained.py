@@ -203,6 +203,7 @@ def test_one_of_another_priority_runs_beside_it() -> None:
     stage = Stage(share_slice_seconds=0.05)
     stage.join(1, 4)
     stage.join(2, 4)
+    stage.now += 1
     high = LimitsChanged(now=stage.now, client=2, limits=Limits(priority=Priority.HIGH))
     assert told(stage.core.handle(high)) == [2]
     assert told(stage.release(2, wants=True)) == [1]

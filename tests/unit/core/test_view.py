@@ -28,7 +28,7 @@ def stage() -> Stage:
 def test_a_device_is_shown_with_who_is_where(stage: Stage) -> None:
     view = stage.core.view(GPU)
     assert (view.clients, view.running, view.waiting, view.parked) == (3, 1, 1, 1)
-    assert (view.usable, view.allocated, view.bandwidth) == (16, 18, 12e9)
+    assert (view.usable, view.allocated, view.bandwidth) == (16, 18, 1e15)
 
 
 def test_a_turn_is_shown_while_somebody_runs_and_its_end_while_somebody_waits(

@@ -89,7 +89,8 @@ def test_nobody_is_displaced_while_a_third_has_memory_there() -> None:
 def test_nobody_is_displaced_for_memory_that_nobody_has_used_yet() -> None:
     stage = two(RoomSetting.DISPLACE)
     memory = Memory(12, 0, 12, untouched=6)
-    stage.core.handle(ClientJoined(now=stage.now, client=2, device=GPU, memory=memory))
+    event = ClientJoined(now=stage.now, client=2, device=GPU, memory=memory, turn=1)
+    stage.core.handle(event)
     asked = stage.want(2)
     told = stage.fire(TimerKind.TURN)
     assert [order.displace for order in revokes([*asked, *told])] == [False, False]

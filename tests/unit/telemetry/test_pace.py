@@ -1,14 +1,14 @@
 from nvshare.settings import DeviceSettings
-from nvshare.telemetry.pace import AS_THEY_ARE, DURATIONS, RATES, at_speed, paced
+from nvshare.telemetry.pace import AS_THEY_ARE, DURATIONS, at_speed, paced
 
 
 def test_every_setting_is_known_to_depend_on_time_or_not() -> None:
-    assert sorted([*DURATIONS, *RATES, *AS_THEY_ARE]) == sorted(DeviceSettings.model_fields)
+    assert sorted([*DURATIONS, *AS_THEY_ARE]) == sorted(DeviceSettings.model_fields)
 
 
-def test_durations_get_shorter_and_rates_higher() -> None:
-    told = at_speed(DeviceSettings(turn_seconds=10, turn_min=30, initial_bandwidth=12e9), 20)
-    assert (told["turn_seconds"], told["turn_min"], told["initial_bandwidth"]) == (0.5, 1.5, 240e9)
+def test_durations_get_shorter() -> None:
+    told = at_speed(DeviceSettings(turn_seconds=10, turn_min=30), 20)
+    assert (told["turn_seconds"], told["turn_min"]) == (0.5, 1.5)
     assert told["revoke_patience"] == DeviceSettings().revoke_patience
 
 
@@ -24,6 +24,4 @@ def test_settings_that_count_the_seconds_of_a_node() -> None:
 
 
 def test_the_fastest_emulated_gpu_has_settings() -> None:
-    assert (
-        paced(DeviceSettings(), 1e6).initial_bandwidth == DeviceSettings().initial_bandwidth * 1e6
-    )
+    assert paced(DeviceSettings(), 1e6).turn_min == DeviceSettings().turn_min / 1e6

@@ -115,4 +115,4 @@ def _has_room(device: "Device", clients: "list[Client]") -> bool:
 
 def _place(gang: Gang) -> tuple[float, ...]:
     """Return a sort key: waiting gangs come first, in the order of the queue."""
-    return min((member.client.place[:4] for member in gang.waiting), default=(inf, gang.number))
+    return min((member.client.place[:3] for member in gang.waiting), default=(inf, gang.number))

@@ -112,7 +112,7 @@ def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
         roster = device.roster
         roster.move(client, Step.KEEP, now)
         roster.set_unused(client, 0)
-        roster.set_interrupted(client, None)
+        client.interrupted = None
         client.sliced, client.step_patience = False, 0.0
         if retry_at is not None:
             roster.set_undrained(client, True)

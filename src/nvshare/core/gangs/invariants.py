@@ -53,5 +53,5 @@ def _waiting(gang: Gang) -> Iterator[str]:
     """All of a gang wait, at the same place."""
     if gang.idle:
         yield "some wait, and others do not"
-    if len({member.client.place[:4] for member in gang.waiting}) > 1:
+    if len({member.client.place[:3] for member in gang.waiting}) > 1:
         yield "the waiting clients have different places"

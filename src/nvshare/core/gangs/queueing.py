@@ -1,14 +1,13 @@
 """All of a gang wait at the same place in the queues of their devices.
 
 As soon as one client of a gang without turns wants one, all of it wait. Their places are made
-equal: the rank of the client that was served longest ago, and the lowest of their priorities.
+equal: that of the one that would come first. The gang pays a visit if all of it do.
 """
 
-from nvshare.core.client import BEST_STANDING, Client, Park
-from nvshare.core.credit import earn, has_claim
+from nvshare.core.client import Client, Park
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.lease import Step
-from nvshare.core.priority import is_starving
+from nvshare.core.precedence.interrupting import come
 
 
 def queue_up(gang: Gang, now: float) -> Change:
@@ -22,41 +21,37 @@ def queue_up(gang: Gang, now: float) -> Change:
     for device, client in gang.idle if gang.is_off else []:
         if client.park is Park.IDLE:
             device.roster.set_park(client, None, now)
-        earn(client, device.roster, device.state.settings, now)
-        client.claims = has_claim(client, device.state, device.roster, now)
+        come(device.state, device.roster, client, now)
         device.roster.move(client, Step.WANT, now)
         change.add(device)
-    _make_equal(gang.waiting, now, change)
+    _make_equal(gang.waiting, change)
     return change
 
 
-def _make_equal(waiting: list[Member], now: float, change: Change) -> None:
-    like = _common_place([member.client for member in waiting])
-    if any(_starves(member, now) for member in waiting):
-        like.standing = BEST_STANDING
+def _make_equal(waiting: list[Member], change: Change) -> None:
+    like = _common_place(waiting)
     for device, client in waiting:
         if client.place[:3] != like.place[:3]:
             device.roster.set_place(client, like)
             change.add(device)
 
 
-def _common_place(clients: list[Client]) -> Client:
-    """Return a made-up client with the place that all of them are to have."""
-    same = len({client.standing for client in clients}) == 1
+def _common_place(waiting: list[Member]) -> Client:
+    """Return a made-up client with the place that all of them are to have.
+
+    It is that of the one that would come first.
+    """
+    clients = [client for _, client in waiting]
+    bursts = all(client.bursts for client in clients)
     lasted = [client.interrupted for client in clients if client.interrupted is not None]
     return Client(
         0,
         gang=clients[0].gang,
-        standing=max((one.standing if same else one.usual_standing) for one in clients),
-        rank=min(client.rank for client in clients),
-        claims=all(client.claims for client in clients),
-        is_brief=all(client.is_brief for client in clients),
+        rank=min(device.roster.rank_of(client, bursts=bursts) for device, client in waiting),
+        visits=all(client.visits for client in clients),
+        bursts=bursts,
         interrupted=max(lasted) if lasted else None,
     )
-
-
-def _starves(member: Member, now: float) -> bool:
-    return is_starving(member.client, member.device.state.settings, member.device.roster, now)
 
 
 def note_stalled(gang: Gang) -> Change:

@@ -1,6 +1,7 @@
-"""Policies: in which order waiting clients are served. One per file, one line to register.
+"""Policies: in which order clients take turns that compute all the time. One per file.
 
-A policy sees clients and changes nothing. It does not decide what fits.
+A policy sees clients and changes nothing. It does not decide what fits. Clients that compute in
+bursts are served in the order of their recent use, whatever the policy (precedence/).
 """
 
 from collections.abc import Callable
@@ -8,8 +9,16 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar
 
+from nvshare.core.settings import Priority, Settings
+
 if TYPE_CHECKING:
     from nvshare.core.client import Client
+
+
+# A higher priority is a head start of so many turns. So a client that has waited for longer than
+# that still goes first.
+HEAD_START_TURNS = 20
+_AHEAD = {Priority.HIGH: 1, Priority.NORMAL: 0, Priority.LOW: -1}
 
 
 class Policy:
@@ -19,13 +28,18 @@ class Policy:
     # ``batch_turn`` allows.
     runs_to_end: ClassVar[bool] = False
 
-    def rank(self, client: "Client") -> float:
-        """Return the client's place in the queue, the lowest first.
+    def rank(self, client: "Client", settings: Settings, turn: float) -> float:
+        """Return the client's place in the queue, the lowest first. A turn is so long at least.
 
         It is asked once, when the client begins to wait. So that none starves, a client that has
         been served has to come behind all clients that wait already.
         """
         raise NotImplementedError
+
+
+def head_start(client: "Client", seconds: float) -> float:
+    """Return how much earlier a client counts as having come, by its priority."""
+    return _AHEAD[client.limits.priority] * seconds
 
 
 _POLICIES: dict[str, Policy] = {}

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from nvshare.core.policies import Policy, policy
+from nvshare.core.policies import HEAD_START_TURNS, Policy, head_start, policy
+from nvshare.core.settings import Settings
 
 if TYPE_CHECKING:
     # Settings know the names of the policies, and `nvshare run` must not wait for the whole core.
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
 class Fair(Policy):
     """By the end of the last turn; a client that never had one counts from when it joined.
 
-    So a client that comes back after an hour goes before clients that have just been served, and
-    no client can pass the same waiting client twice.
+    So no client can pass the same waiting client twice.
     """
 
-    def rank(self, client: "Client") -> float:
-        """Return when it was last served."""
-        return client.served_at
+    def rank(self, client: "Client", settings: Settings, turn: float) -> float:
+        """Return when it was last served, with a head start for its priority."""
+        del settings
+        return client.served_at - head_start(client, HEAD_START_TURNS * turn)

@@ -57,8 +57,13 @@ class Stage:
     def states(self, *clients: int) -> list[str]:
         return [self.client(one).state.value for one in clients]
 
-    def join(self, client: int, size: int = 0, group: str = "", **more: Any) -> list[Effect]:
-        """Join on the device of the last digit, with memory that was never touched."""
+    def join(
+        self, client: int, size: int = 0, group: str = "", *, is_new: bool = False, **more: Any
+    ) -> list[Effect]:
+        """Join on the device of the last digit, with memory that was never touched.
+
+        A new client may interrupt others; most tests are not about that.
+        """
         event = ClientJoined(
             now=self.now,
             client=client,
@@ -66,7 +71,9 @@ class Stage:
             memory=Memory(size, 0, size),
             **{"group": group, "can_hold": True, **more},
         )
-        return self.core.handle(event)
+        effects = self.core.handle(event)
+        self.client(client).is_new = is_new
+        return effects
 
     def gang(self, *clients: int, size: int = 12, **more: Any) -> None:
         """Join with clients of one group, and let the first of them want a turn."""

@@ -25,8 +25,8 @@ def test_the_devices_are_named_that_a_gang_waits_for() -> None:
 
 def test_a_core_that_begins_with_a_snapshot_knows_its_gangs() -> None:
     stage = Stage()
-    stage.gang(10, 11)
-    stage.gang(20, 21)
+    stage.gang(10, 11, is_new=True)
+    stage.gang(20, 21, is_new=True)
     twin = Core(stage.core.snapshot(), check=True)
     assert [twin.client_view(one).in_gang for one in (10, 11, 20, 21)] == [True] * 4
     assert twin.outlook(20).waits_for == ("gpu0", "gpu1")

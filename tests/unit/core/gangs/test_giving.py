@@ -179,7 +179,7 @@ def test_a_gang_that_is_interrupted_goes_on_before_others_who_wait() -> None:
     stage.gang(10, 11)
     stage.join(20, 12)
     stage.want(20)
-    # A first turn is not interrupted. The gang has its second one, and 20 rests meanwhile.
+    # The gang has its second turn, and 20 rests meanwhile.
     stage.fire(0, TimerKind.TURN)
     stage.hand_over(10, 11)
     stage.release(20)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from nvshare.core.client import BEST_STANDING
 from nvshare.core.client_time import Part
 from nvshare.core.events import ClientJoined, LimitsChanged, TimerKind, Wanted
 from nvshare.core.settings import Limits, Priority
@@ -50,12 +49,11 @@ def test_who_was_served_longest_ago_decides_for_all_of_it() -> None:
     stage = full()
     stage.join(10, 12, "a")
     stage.now += 5
-    stage.join(30, 12)
-    stage.join(31, 12)
+    for client in (30, 31):
+        stage.join(client, 12)
+        stage.want(client)
     stage.now += 5
     stage.join(11, 12, "a")
-    stage.want(30)
-    stage.want(31)
     stage.want(10)
     assert waiting(stage) == [[10, 30], [11, 31]]
 
@@ -65,45 +63,50 @@ def change_priority(stage: Stage, client: int, priority: Priority) -> None:
     stage.core.handle(LimitsChanged(now=stage.now, client=client, limits=limits))
 
 
-def test_a_gang_has_the_priority_of_the_least_of_it() -> None:
+def waiting_behind_a_gang() -> Stage:
+    """Gang 10, 11 waits, and 30 and 31, which came later, wait behind it."""
     stage = full()
     stage.gang(10, 11)
+    stage.now += 1
     for client in (30, 31):
         stage.join(client, 12)
         stage.want(client)
-    change_priority(stage, 10, Priority.LOW)
-    assert waiting(stage) == [[30, 10], [31, 11]]
-    change_priority(stage, 11, Priority.LOW)
-    change_priority(stage, 10, Priority.HIGH)
-    assert waiting(stage) == [[30, 10], [31, 11]]
+    return stage
+
+
+def test_a_gang_has_the_place_of_the_one_with_the_highest_priority() -> None:
+    stage = waiting_behind_a_gang()
+    change_priority(stage, 30, Priority.HIGH)
+    assert waiting(stage) == [[30, 10], [11, 31]]
     change_priority(stage, 11, Priority.HIGH)
     assert waiting(stage) == [[10, 30], [11, 31]]
 
 
-def test_a_gang_that_starves_on_one_device_goes_first_on_all() -> None:
-    stage = full(turn_min=1.0, turn_seconds=1.0)
-    stage.gang(10, 11, limits=Limits(priority=Priority.LOW))
-    assert stage.client(10).standing != BEST_STANDING
-    stage.leave(91)
-    stage.fire(0, TimerKind.FLOOR)
-    assert [stage.client(one).standing for one in (10, 11)] == [BEST_STANDING, BEST_STANDING]
-    assert stage.states(90) == ["yielding"]
-    assert sorted(granted(stage.release(90, wants=True))) == [10, 11]
+def test_a_gang_whose_priority_is_lowered_while_it_waits_goes_later() -> None:
+    stage = waiting_behind_a_gang()
+    change_priority(stage, 10, Priority.LOW)
+    change_priority(stage, 11, Priority.LOW)
+    assert waiting(stage) == [[30, 10], [31, 11]]
 
 
-def test_who_waits_beside_a_gang_that_goes_first_is_looked_after() -> None:
-    stage = full(turn_min=1.0, turn_seconds=1.0)
-    # Priorities differ only on device 0.
-    stage.join(80, 12, limits=Limits(priority=Priority.HIGH))
-    stage.gang(10, 11)
-    stage.now += 1
-    stage.join(31, 12)
-    stage.want(31)
-    assert stage.alarm(1, TimerKind.FLOOR) is None
-    stage.fire(0, TimerKind.FLOOR)
-    assert stage.client(11).standing == BEST_STANDING
-    stage.fire(1, TimerKind.FLOOR)
-    assert stage.client(31).standing == BEST_STANDING
+def test_a_gang_pays_a_visit_if_all_of_it_do() -> None:
+    stage = full()
+    for client in (10, 11):
+        stage.join(client, 12, "gang 10", is_new=True)
+    stage.want(10)
+    assert [stage.client(one).visits for one in (10, 11)] == [True, True]
+
+
+def test_a_gang_of_which_only_one_has_rested_waits_like_those_who_compute_all_the_time() -> None:
+    stage = full()
+    stage.join(30, 12)
+    stage.want(30)
+    stage.now += 10
+    stage.join(10, 12, "gang 10", is_new=True)
+    stage.join(11, 12, "gang 10")
+    stage.want(10)
+    assert [stage.client(one).visits for one in (10, 11)] == [False, False]
+    assert waiting(stage) == [[30, 10], [11]]
 
 
 def test_a_gang_of_which_one_is_parked_leads_nobody() -> None:
@@ -138,18 +141,3 @@ def test_time_that_one_waits_because_of_its_gang_counts_as_waiting() -> None:
     times.hear(Wanted(now=stage.now, client=11), stage.want(11))
     stage.now += 3
     assert times.spent(10, stage.now)[Part.WAITING] == 3_000_000_000
-
-
-def test_one_that_starves_while_its_gang_gives_way_is_promoted_once() -> None:
-    stage = full(3, turn_min=1.0, turn_seconds=1.0)
-    stage.join(82, 12, limits=Limits(priority=Priority.HIGH))
-    stage.leave(90)
-    stage.leave(91)
-    stage.gang(10, 11)
-    # One more rank comes, and has no room: the others hold, and take their time.
-    stage.join(12, 12, "gang 10")
-    stage.want(12)
-    assert stage.states(10, 11, 12) == ["yielding", "yielding", "waiting"]
-    stage.fire(2, TimerKind.FLOOR)
-    assert stage.client(12).standing == BEST_STANDING
-    assert stage.alarm(2, TimerKind.FLOOR) != stage.now

@@ -2,13 +2,17 @@ from collections.abc import Callable
 
 from nvshare.core.client import Client
 from nvshare.core.policies import find_policy
+from nvshare.core.settings import DEFAULTS
 
 from ..stage import Stage
 
 
+def rank(client: Client) -> float:
+    return find_policy("fifo").rank(client, DEFAULTS, 30.0)
+
+
 def test_the_beginning_of_the_wait_counts() -> None:
-    fifo = find_policy("fifo")
-    assert fifo.rank(Client(1, served_at=5, since=9)) > fifo.rank(Client(2, served_at=6, since=7))
+    assert rank(Client(1, served_at=5, since=9)) > rank(Client(2, served_at=6, since=7))
 
 
 def test_who_began_to_wait_first_goes_first(queue: Callable[[str], Stage]) -> None:

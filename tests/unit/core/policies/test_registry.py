@@ -2,6 +2,7 @@ import pytest
 
 from nvshare.core.client import Client
 from nvshare.core.policies import Policy, find_policy, policy_names
+from nvshare.core.settings import DEFAULTS
 
 
 def test_every_file_is_a_policy() -> None:
@@ -15,4 +16,4 @@ def test_an_unknown_policy_is_answered_with_those_there_are() -> None:
 
 def test_a_policy_must_say_who_is_next() -> None:
     with pytest.raises(NotImplementedError):
-        Policy().rank(Client(1))
+        Policy().rank(Client(1), DEFAULTS, 30.0)

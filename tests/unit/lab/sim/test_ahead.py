@@ -7,7 +7,7 @@ from nvshare.lab.sim.record import Kind, Record, Span
 from nvshare.lab.sim.scenario import Scenario
 
 GB = 10**9
-ENDS_AT = 67.0
+ENDS_AT = 45.2
 SCENARIO = Scenario.model_validate(
     {
         "name": "ahead",
@@ -31,10 +31,10 @@ SCENARIO = Scenario.model_validate(
             },
             {
                 "name": "ends",
-                "arrival": 2.5,
+                "arrival": 35.0,
                 "phase": [
                     {"memory": 8 * GB, "copy_in": 8 * GB},
-                    {"wait": 0.001, "iterations": 400, "kernel_seconds": 0.04},
+                    {"wait": 0.001, "iterations": 100, "kernel_seconds": 0.04},
                 ],
             },
         ],

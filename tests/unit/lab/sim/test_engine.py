@@ -90,8 +90,6 @@ def test_turns_that_are_shorter_than_a_move_become_longer() -> None:
     adds_up(outcome)
     # Two of the large ones are on the first GPU, and compute for 12 s each.
     assert outcome.ended < 80.0
-    told = {report.kind.value for report in outcome.sites[0].reports}
-    assert "unproductive switching" not in told
 
 
 def adds_up(outcome: Outcome) -> None:

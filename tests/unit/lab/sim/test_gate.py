@@ -104,10 +104,10 @@ def test_who_rests_gives_way_before_the_turn_ends() -> None:
     outcome = run(rests, works, settings={"mode": "auto", "turn_seconds": 100.0})
     first, second = turns(outcome)[:2]
     assert (first[1], second[1]) == ("rests", "works")
-    # It rests after making 10 GB and a kernel, and gives way when it has rested for the time that
-    # bringing in 10 GB would take.
+    # It rests after making 10 GB and a kernel. No move has been measured yet, so it gives way after
+    # the usual grace.
     rests_from = BEGIN + 10 / 7.7 + 1.0
-    assert first[2] == pytest.approx(rests_from + 10 / 12, abs=0.001)
+    assert first[2] == pytest.approx(rests_from + 0.05, abs=0.001)
 
 
 def test_who_rests_gives_way_at_once_if_nothing_has_to_move() -> None:

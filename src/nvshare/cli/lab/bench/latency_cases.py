@@ -73,15 +73,12 @@ _FREQUENT = Asker(8 * GB, 0.2, 1.0, 1.5)
 # What programs have used, and what a GPU has saved for them, is remembered for minutes: notebooks
 # that want more than their part are served at once until that is used up.
 _REMEMBERED_S = 360.0
-_THREE = Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, played_seconds=900.0)
 
 _BESIDE_A_TRAINER = (
     Case("notebook", (_NOTEBOOK,), _TRAINER),
     # The trainers run to their ends, one after the other.
     Case("notebook-batch", (_NOTEBOOK,), _TRAINER * 3, settings=(("policy", "batch"),)),
-    _THREE,
-    # Moves for these take a fifth of the time.
-    replace(_THREE, settings=(("move_budget", 0.25),)),
+    Case("three-notebooks", (_NOTEBOOK,) * 3, _TRAINER, played_seconds=900.0),
     Case("frequent", (_FREQUENT,), _TRAINER, seconds=600.0),
 )
 

@@ -54,7 +54,7 @@ class Got:
     def _latency(self) -> Line:
         beside, alone = (_p99(self.latencies[number]) for number in (0, -1))
         bound = _LATENCY_FACTOR * alone + _DEFAULTS.inflight
-        floor = 100.0 * _DEFAULTS.priority_floor
+        floor = 100.0 * (1 / 20)
         return {
             "sum_error": None,
             "worst_error": None,
