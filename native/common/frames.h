@@ -134,12 +134,11 @@ enum revoke_flags {
     REVOKE_DISPLACE = 1, /* the next client displaces it, oldest arrival first; nothing to move */
 };
 
-/* How limits are meant. */
+/* How limits are meant. All of them are in limits.toml. */
 enum limit_flags {
-    LIMIT_BURST = 1,  /* it may use more compute while no other program wants the GPU */
-    LIMIT_HIGH = 2,   /* it goes before others */
-    LIMIT_LOW = 4,    /* it takes what others leave */
-    LIMIT_COPIES = 8, /* copies count as well as kernels */
+    LIMIT_BURST = 1, /* it may use more compute while no other program wants the GPU */
+    LIMIT_HIGH = 2,  /* it goes before others */
+    LIMIT_LOW = 4,   /* it takes what others leave */
 };
 
 /* What clients may do. */

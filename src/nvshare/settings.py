@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, model_validator
 
 from nvshare.core.policies import policy_names
-from nvshare.core.settings import Interactive, Limits, Mode, RoomSetting, Settings
+from nvshare.core.settings import Interactive, Limits, Mode, Settings
 from nvshare.limits.fields import LimitFields
 from nvshare.limits.table import LIMITS
 from nvshare.setting_types import (
@@ -50,13 +50,10 @@ class DeviceSettings(SettingsModel):
     interactive: Literal["prompt", "balanced", "throughput"] = _CORE.interactive.value
     slice_seconds: NotNegative = _CORE.slice_seconds
     share_slice_seconds: Positive = _CORE.share_slice_seconds
-    count_copies: bool = _CORE.count_copies
     idle_grace: NotNegative = _CORE.idle_grace
     # How long a program may be idle before all of its memory leaves the GPU.
     idle_park: SecondsOrOff = _CORE.idle_park or 0.0
     revoke_patience: NotNegative = _CORE.revoke_patience
-    make_room: Literal["auto", "move-out", "displace"] = _CORE.make_room.value
-    move_patience: NotNegative = _CORE.move_patience
     inflight: Annotated[float, Field(gt=0, le=10), NUMBER] = 0.02
     reserve: BytesOrAuto = "auto"
     context: BytesOrAuto = "auto"
@@ -93,14 +90,11 @@ class DeviceSettings(SettingsModel):
             interactive=Interactive(self.interactive),
             slice_seconds=self.slice_seconds,
             share_slice_seconds=self.share_slice_seconds,
-            count_copies=self.count_copies,
             idle_grace=self.idle_grace,
             idle_park=self.idle_park or None,
             revoke_patience=self.revoke_patience,
-            make_room=RoomSetting(self.make_room),
             swap_excess=self.swap_excess,
             gangs=self.gangs,
-            move_patience=self.move_patience,
         )
 
     def usable_of(self, memory: int) -> int:

@@ -35,6 +35,7 @@ from nvshare.core.client import Client
 from nvshare.core.lease import State
 from nvshare.core.paging import HELP_PATIENCE
 from nvshare.core.precedence.use import Use, decay, half_life_of
+from nvshare.core.room import PATIENCE
 from nvshare.core.settings import Settings
 from nvshare.core.state import DeviceState, Snapshot
 
@@ -51,7 +52,6 @@ SETTINGS = Settings(
     batch_turn=2.0,
     slice_seconds=0.0,
     revoke_patience=2.0,
-    move_patience=1.0,
     initial_bandwidth=inf,
 )
 RECONNECT_SECONDS = 1.0
@@ -106,7 +106,7 @@ def _forget_device(state: DeviceState, now: float) -> None:
     state.reconnect_until = max(NOW, state.reconnect_until - later)
     state.kept_until = max(NOW, state.kept_until - later)
     if state.room_since is not None:
-        state.room_since = NOW - min(now - state.room_since, settings.move_patience)
+        state.room_since = NOW - min(now - state.room_since, PATIENCE)
     state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
     state.turn_changes = state.slices = 0
 

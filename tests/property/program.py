@@ -13,7 +13,6 @@ from nvshare.core.effects import (
     CancelHandover,
     Effect,
     Evict,
-    Fill,
     Grant,
     Hold,
     Keep,
@@ -258,8 +257,6 @@ class Program:
                 self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self.memory.resident)
-            case Fill():
-                self._feed(Event.FILL, bytes=order.fill_bytes, away=self.memory.swapped)
             case Trim():
                 can_move = self.kind is Kind.MANAGED
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=can_move)

@@ -29,7 +29,7 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.policies import HEAD_START_TURNS
 from nvshare.core.replay import replay
-from nvshare.core.settings import Interactive, Limits, Mode, Priority, RoomSetting, Settings
+from nvshare.core.settings import Interactive, Limits, Mode, Priority, Settings
 from nvshare.core.undrained import FIRST_PAUSE
 
 from .picture import picture
@@ -226,7 +226,6 @@ class Sharing(RuleBasedStateMachine):
         mode=st.sampled_from(Mode),
         turn=lengths,
         policy=policies,
-        room=st.sampled_from(RoomSetting),
         idle_park=idle_parks,
         interactive=interactives,
     )
@@ -235,12 +234,11 @@ class Sharing(RuleBasedStateMachine):
         mode: Mode,
         turn: float | None,
         policy: str,
-        room: RoomSetting,
         idle_park: float | None,
         interactive: Interactive,
     ) -> None:
         changed = replace(
-            replace(BASE, mode=mode, turn_seconds=turn, policy=policy, make_room=room),
+            replace(BASE, mode=mode, turn_seconds=turn, policy=policy),
             idle_park=idle_park,
             interactive=interactive,
         )

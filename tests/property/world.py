@@ -14,7 +14,6 @@ from nvshare.core.effects import (
     CancelTimer,
     Effect,
     Evict,
-    Fill,
     Grant,
     Handover,
     Hold,
@@ -375,7 +374,6 @@ class World:
                 | Hold()
                 | StepOnce()
                 | Evict()
-                | Fill()
                 | Trim()
                 | Answer()
                 | Room()

@@ -54,6 +54,7 @@ def test_text_is_understood(name: str, text: str, value: Any) -> None:
         ({"turn_seconds": 1e10}, "turn_seconds: must be less than or equal to 1000000000"),
         ({"wait_notice": 1e10}, "wait_notice: must be less than or equal to 1000000000"),
         ({"move_budget": 0.1}, "move_budget: there is no such field"),
+        ({"make_room": "auto"}, "make_room: there is no such field"),
         ({"interactive": "soon"}, "interactive: "),
         ({"colour": "red"}, "colour: there is no such field"),
     ],

@@ -18,7 +18,7 @@ _SIMULATED = (*REALLY, "over-4x-8", "gangs-over")
 QUICK: tuple[tuple[str, ...], ...] = (
     ("bench", "overhead", "--no-instructions"),
     ("bench", "handover"),
-    ("bench", "swap", "--way", "explicit", "--speed", "4"),
+    ("bench", "swap", "--allocation", "explicit", "--speed", "4"),
     *(("bench", "scenario", name, "--on", "simulator") for name in _SIMULATED),
     ("bench", "scenario", "over-2x-2", "--speed", "50"),
     ("bench", "latency", "--on", "simulator", "--seconds", "300"),

@@ -13,8 +13,7 @@ static bool may_begin(struct gate *gate, CUstream stream) {
 /* The fast path of marked copies. */
 static bool is_let_in(const struct gate *gate) {
     gate_mark();
-    if (atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed) &&
-        !gate_meters_copies(gate))
+    if (atomic_load_explicit(&gate->open_to_marked, memory_order_relaxed))
         return true;
     gate_unmark();
     return false;
@@ -24,7 +23,6 @@ CUresult copying_waits(CUstream stream, struct copying *copying) {
     if (is_let_in(copying->gate)) {
         atomic_fetch_add(&copying->gate->copying, 1);
         copying->came_slowly = true;
-        copying->is_metered = false;
         return CUDA_SUCCESS;
     }
     for (;;) {
@@ -34,17 +32,10 @@ CUresult copying_waits(CUstream stream, struct copying *copying) {
             return refused;
         atomic_fetch_add(&gate->copying, 1);
         if (may_begin(gate, stream)) {
-            *copying =
-                (struct copying){gate, .came_slowly = true, .is_metered = gate_thread.is_metered};
+            *copying = (struct copying){gate, .came_slowly = true};
             return CUDA_SUCCESS;
         }
         atomic_fetch_sub(&gate->copying, 1);
         gate_leave();
     }
-}
-
-void copying_leaves(CUstream stream, const struct copying *copying) {
-    if (copying->is_metered)
-        meter_end(stream);
-    gate_leave();
 }

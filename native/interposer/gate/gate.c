@@ -22,7 +22,6 @@ void gate_init(struct gate *gate, void (*knock)(void *), void *argument) {
     gate->noticed = false;
     gate->waiters = NULL;
     atomic_store_explicit(&gate->curious, false, memory_order_relaxed);
-    atomic_store_explicit(&gate->meters_copies, false, memory_order_relaxed);
     atomic_store_explicit(&gate->copying, 0, memory_order_relaxed);
     atomic_store_explicit(&gate->lent, 0, memory_order_relaxed);
     gate->waiting = gate->tickets = 0;

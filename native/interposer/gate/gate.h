@@ -44,9 +44,8 @@ struct gate {
     bool noticed;                /* the same since gate_glance */
     unsigned tickets;            /* calls that may pass although it is closed */
     _Atomic unsigned lent;       /* calls that have passed so, and wait at another gate */
-    _Atomic bool curious;       /* every call comes by the slow path, so that it can be looked at */
-    _Atomic bool meters_copies; /* synchronous ones as well: see copying.h */
-    _Atomic unsigned copying;   /* threads that are in a synchronous copy */
+    _Atomic bool curious;     /* every call comes by the slow path, so that it can be looked at */
+    _Atomic unsigned copying; /* threads that are in a synchronous copy */
     unsigned waiting;
     struct gate_waiter *waiters;
     void (*knock)(void *); /* called when the first thread begins to wait */
@@ -131,10 +130,6 @@ __attribute__((always_inline)) static inline void gate_leave(void) {
 /* The fast path of calls that leave nothing in flight. */
 static inline bool gate_lets_pass(const struct gate *gate) {
     return __builtin_expect(atomic_load_explicit(&gate->open, memory_order_relaxed), 1);
-}
-
-static inline bool gate_meters_copies(const struct gate *gate) {
-    return __builtin_expect(atomic_load_explicit(&gate->meters_copies, memory_order_relaxed), 0);
 }
 
 static inline bool gate_is_curious(const struct gate *gate) {

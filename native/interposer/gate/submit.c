@@ -132,7 +132,7 @@ static CUresult pass_with_share(struct device *device, CUstream stream, bool com
         gate_thread.is_sampled |= atomic_load_explicit(&device->is_managed, memory_order_relaxed);
         refused = enter(&device->gate, stream);
     }
-    gate_thread.is_metered = computes || gate_meters_copies(&device->gate);
+    gate_thread.is_metered = computes;
     gate_thread.budget = 0;
     if (!refused && gate_thread.is_metered)
         gate_thread.budget = meter_begin(device, stream) - 1;

@@ -41,7 +41,7 @@ _COPYING = """
     if (result)
         return result;
 {sample}    result = real.{name}({arguments});
-    copying_ends({stream}, &copying);
+    copying_ends(&copying);
     return result;
 }}
 """
@@ -61,7 +61,7 @@ _COPY_BEGINS = """\
     if (refused)
         return refused;
 {sample}"""
-_COPY_ENDS = "    copying_ends({stream}, &copying);\n"
+_COPY_ENDS = "    copying_ends(&copying);\n"
 
 # The flag is cleared after use: a copy that passes an open gate does not touch it.
 _SAMPLE = """    if (__builtin_expect(gate_thread.is_sampled, 0)) {{

@@ -211,13 +211,11 @@ static void take_limits(struct client *client, const struct frame_limits *limits
                                 .own_ppm = limits->own_ppm,
                                 .clock = limits->clock,
                                 .may_burst = limits->flags & LIMIT_BURST};
-    bool meters_copies = order.share_ppm && limits->flags & LIMIT_COPIES;
     client->device->is_limit_told = true;
     device_set_limit(client->device, limits->memory_limit);
     atomic_store(&client->device->is_low, limits->flags & LIMIT_LOW);
     bool was_set = share_is_set(&client->device->share);
     share_change(&client->device->share, &order);
-    atomic_store(&client->device->gate.meters_copies, meters_copies);
     usage_measure(&client->device->usage, order.share_ppm != 0);
     if (order.share_ppm && !was_set)
         gate_watch(&client->device->gate); /* so that the very next call is measured */

@@ -170,12 +170,6 @@ class Client:
     evicting: int = 0
     # Bytes that count as swapped, but have not left the device yet.
     outbound: int = 0
-    # Bytes that it was told to bring in ahead of its turn (ahead.py), and has not reported yet; and
-    # whether it was told to stop.
-    ahead: int = 0
-    ahead_stops: bool = False
-    # The room into which it could bring nothing when it was last told to.
-    ahead_in_vain: int = 0
     # Bytes of the memory it may be bringing in that had no room yet; and what it was told of that.
     missing: int = 0
     told_missing: int = 0
@@ -255,13 +249,13 @@ class Client:
 
     @property
     def present(self) -> int:
-        """Swappable bytes on the device, or on their way there ahead of a turn.
+        """Swappable bytes on the device.
 
         A client with a turn is assumed to have in all that there is room for: memory that it
         touches comes in by itself, without a report.
         """
         if not self.holds:
-            return self.memory.resident + self.ahead
+            return self.memory.resident
         size = self.memory.swappable
         return size if self.filled is None else min(size, self.filled)
 

@@ -157,18 +157,6 @@ class Evict(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class Fill(Effect):
-    """Have a client that waits for a turn bring memory in before its turn begins.
-
-    0 bytes: no more than has come by now. It answers with Moved once, when all has come or it has
-    stopped.
-    """
-
-    client: int
-    fill_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Trim(Effect):
     """Have a running client move memory to the host, the least recently used first.
 
@@ -217,7 +205,6 @@ class Share:
     percent: float | None = None
     window: float = 0.0
     own: float = 1.0
-    copies: bool = False
 
 
 NO_SHARE = Share()

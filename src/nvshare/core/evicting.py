@@ -23,9 +23,8 @@ def evict(roster: Roster, client: Client, wanted: int) -> list[Effect]:
 
 def evict_in_turn(roster: Roster, clients: Iterable[Client], wanted: int) -> list[Effect]:
     """Have ``wanted`` bytes of these leave, beginning with the first of them."""
-    # Memory that comes in ahead may not be there at all (ahead.py).
-    free = (one for one in clients if not one.ahead and not is_leaving(roster, one))
-    shares = share_out(free, wanted, roster.host.allowance())
+    able = (one for one in clients if not is_leaving(roster, one))
+    shares = share_out(able, wanted, roster.host.allowance())
     return [order for client, part in shares if part for order in order_out(roster, client, part)]
 
 

@@ -95,10 +95,6 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of clients that wait and are parked by hand is wrong"
     if set(roster.over) != {c.id for c in roster.clients.values() if c.over_limit}:
         yield "the set of clients that exceed their limits is wrong"
-    if set(roster.fetching) != {c.id for c in roster.clients.values() if c.ahead}:
-        yield "the set of clients that bring memory in ahead of their turns is wrong"
-    if any(c.holds for c in roster.fetching.values()):
-        yield "a client that has a turn brings memory in ahead of one"
     cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of clients that have no room yet is wrong"

@@ -22,11 +22,6 @@ def leave_to_bursts(roster: Roster) -> list[Effect]:
     return evict_in_turn(roster, reversed(waiting), lacking)
 
 
-def makes_way(roster: Roster, client: Client) -> bool:
-    """Whether a waiting client leaves the room to others, which rest and would use it."""
-    return _wanted(roster) > 0 and _waits_for_end(roster, client)
-
-
 def _wanted(roster: Roster) -> int:
     """Return how many bytes are on the host of clients that rest and may come before an end."""
     if not roster.policy.runs_to_end or roster.memory_suffices or not roster.waiting:

@@ -4,7 +4,6 @@ Reports cross with orders. So memory that was ordered out, and memory that the c
 on its way, are kept apart from memory that has surely left.
 """
 
-from nvshare.core.ahead import note_ahead, tells_of_ahead
 from nvshare.core.client import Client
 from nvshare.core.events import MemoryChanged, Moved
 from nvshare.core.lease import State
@@ -37,8 +36,10 @@ def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
 
 def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved) -> None:
     """Note what a client has moved, and learn from it how fast the bus is."""
-    if tells_of_ahead(client, event):
-        note_ahead(roster, client, event)
+    has_turn = client.holds and event.turn == client.turn
+    if event.in_bytes and not event.out_bytes and not has_turn:
+        # The turn was handed over, and the core has not heard of that yet; or it is over.
+        roster.set_memory(client, event.memory)
         return
     learn_from(state, client, event)
     if event.in_bytes and client.turn == event.turn:

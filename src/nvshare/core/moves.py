@@ -68,7 +68,7 @@ def choose_way(
     outgoing: int,
 ) -> Way:
     """Decide how going clients make room for coming ones, and note it for the measurement."""
-    way = state.ways.preferred(state.settings.make_room)
+    way = state.ways.preferred
     if way is Way.DISPLACE and not _may_displace(roster, going, coming):
         way = Way.MOVE_OUT
     state.ways.present = way if outgoing > 0 else None

@@ -26,13 +26,8 @@ class Notes(Fitting):
         self._count(client, -1)
         # Host pages go only when memory is freed.
         freed = max(0, client.memory.kept - memory.kept)
-        came = max(0, client.memory.swapped - memory.swapped)
         client.memory = memory
         client.outbound = min(client.outbound, memory.swapped)
-        # Memory that came before the fill ahead has ended is not on its way any more.
-        client.ahead = max(0, min(client.ahead - came, memory.swapped - memory.untouched))
-        if not client.ahead:
-            self.fetching.pop(client.id, None)
         client.most_out = min(max(client.most_out - freed, memory.kept), memory.swappable)
         client.surely_out = min(max(0, client.surely_out - freed), client.most_out)
         client.weight = self.regime.weigh(client)
@@ -141,18 +136,6 @@ class Notes(Fitting):
         self._count(client, -1)
         client.outbound = outbound
         self._count(client, 1)
-
-    def set_ahead(self, client: Client, ahead: int) -> None:
-        """Note how much a client brings in ahead of its turn. A holder of a turn has it in."""
-        on_host = client.memory.swapped - client.memory.untouched
-        ahead = 0 if client.holds else max(0, min(ahead, on_host))
-        self._count(client, -1)
-        client.ahead = ahead
-        self._count(client, 1)
-        client.ahead_stops = False
-        self.fetching.pop(client.id, None)
-        if ahead:
-            self.fetching[client.id] = client
 
     def set_missing(self, client: Client, missing: int, told: int) -> None:
         """Note how much of a client's incoming memory has no room, and what it was told of that."""

@@ -37,11 +37,9 @@ def make_room(roster: Roster) -> list[Effect]:
     Idle clients come first, beginning with the longest idle; then waiting clients, beginning with
     the one that will run last.
     """
-    # Fills ahead are stopped, and their memory may not be there at all (ahead.py).
-    excess = roster.overcommit - sum(client.ahead for client in roster.fetching.values())
-    if not roster.regime.takes_turns or excess <= 0 or roster.closed_bytes == 0:
+    if not roster.regime.takes_turns or roster.overcommit <= 0 or roster.closed_bytes == 0:
         return []
-    return evict_in_turn(roster, sorted(roster.closed.values(), key=_use), excess)
+    return evict_in_turn(roster, sorted(roster.closed.values(), key=_use), roster.overcommit)
 
 
 def move_over_limit_out(roster: Roster) -> list[Effect]:

@@ -8,7 +8,7 @@ push out memory that was to stay.
 A client that has no context yet, because the device is full of memory that no driver pushes out,
 waits for room in the same way. It has no turn, and is told once: when there is room for all memory.
 
-A client that is to move out may be stopped, or stuck. When nothing has moved for ``move_patience``,
+A client that is to move out may be stopped, or stuck. When nothing has moved for ``PATIENCE``,
 it is not waited for any longer: then the driver makes room, more slowly, by pushing out the oldest
 memory. A gang that was told to hold (gangs/) moves nothing before all of it holds. This patience
 does not apply to it; ``revoke_patience`` does.
@@ -20,6 +20,11 @@ from nvshare.core.client import in_order
 from nvshare.core.effects import Answer, Effect, Room
 from nvshare.core.roster import Roster
 from nvshare.core.state import DeviceState
+
+# How long clients that bring memory in wait for others to make room while nothing moves. Clients
+# report several times a second while they move. Waiting for a stopped one takes the device's time,
+# and going on without room costs no more than the driver's own, slower moves.
+PATIENCE = 1.0
 
 
 def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
@@ -59,7 +64,7 @@ def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
 def _has_room_for_contexts(roster: Roster) -> bool:
     """Whether a context may be tried. Clients that were told to give way are waited for.
 
-    Nothing moves before they have, and that may take longer than ``move_patience``.
+    Nothing moves before they have, and that may take longer than ``PATIENCE``.
     """
     return not roster.missing and not (roster.lacking and roster.yielding)
 
@@ -68,7 +73,7 @@ def patience_ends(state: DeviceState) -> float:
     """Return when clients that wait for room are told to go on without it."""
     if state.room_since is None or state.room_waived:
         return inf
-    return state.room_since + state.settings.move_patience
+    return state.room_since + PATIENCE
 
 
 def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:

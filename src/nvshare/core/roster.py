@@ -120,8 +120,6 @@ class Roster(Notes):
             self.await_room(client, client.awaits_room)
             if client.grown:
                 self.grown[client.id] = client
-            if client.ahead:
-                self.fetching[client.id] = client
 
     def move(self, client: Client, step: Step, now: float) -> None:
         """Let a client take a step. An illegal one raises before anything has changed."""
@@ -303,7 +301,6 @@ class Roster(Notes):
             self.over.pop(client.id, None)
             self.active.pop(client.id, None)
             self.grown.pop(client.id, None)
-            self.fetching.pop(client.id, None)
             self.newcomers.pop(client.id, None)
             self.host.forget(client)
         elif client.state is State.WAITING:

@@ -36,7 +36,6 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TypeAlias
 
-from nvshare.core.ahead import fill_ahead
 from nvshare.core.client import Client, Park
 from nvshare.core.effects import Effect, Grant
 from nvshare.core.ending import fill_seconds, keep_turn, least_turn, lengthen_turn, turn_end
@@ -114,7 +113,6 @@ class Scheduler:
             effects += self._open_gates(now)
             effects += help_drain(roster, now)
             effects += ask_to_rest(state, roster, now)
-            effects += fill_ahead(state, roster)
             effects += plan_handover(state, roster)
             effects += provide(roster)
             effects += tell_room(state, roster, now)
@@ -157,7 +155,6 @@ class Scheduler:
         begin_turn(self._state, self._roster, client)
         turn = client.next_turn or self._state.number_turn()
         self._roster.set_outbound(client, 0)
-        self._roster.set_ahead(client, 0)
         told_out = client.leaving
         self._roster.move(client, Step.GRANT, now)
         self._roster.set_evicting(client, 0)
@@ -168,7 +165,7 @@ class Scheduler:
             self._roster.set_park(client, None, now)
         client.turn, client.next_turn = turn, None
         client.is_new = client.visits = client.intrudes = False
-        client.ahead_in_vain, client.interrupted = 0, None
+        client.interrupted = None
         client.worked_at = now
         client.granted_at, client.moved_before = now, self._state.pace.moving
         client.told_held_up, client.calm_since = False, now

@@ -43,14 +43,6 @@ class Interactive(Enum):
     THROUGHPUT = "throughput"
 
 
-class RoomSetting(Enum):
-    """Which of these an operator wants."""
-
-    AUTO = "auto"
-    MOVE_OUT = "move-out"
-    DISPLACE = "displace"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of one device. All of them can change while clients run."""
@@ -69,8 +61,6 @@ class Settings:
     slice_seconds: float = 1.0
     # The same where a client has a share of compute: too short for users to notice.
     share_slice_seconds: float = 0.05
-    # Whether copies count as well as kernels where compute is shared.
-    count_copies: bool = False
     # How long a program that was asked to give way may have nothing to do before it does.
     idle_grace: float = 0.05
     # How long a program may be idle before all of its memory leaves the device, even if no program
@@ -78,10 +68,6 @@ class Settings:
     idle_park: float | None = None
     # How long a program that was told to give way now may take before others go on without it.
     revoke_patience: float = 30.0
-    # How long clients that bring memory in wait for others to make room while nothing moves.
-    move_patience: float = 1.0
-    # How room is made at a change of turn.
-    make_room: RoomSetting = RoomSetting.AUTO
     # Whether a group's memory beyond its limit is moved to the host (over_limit.py).
     swap_excess: bool = False
     # Whether programs that use several devices have their turns on all of them together (gangs/).
@@ -107,7 +93,7 @@ class Settings:
             raise ValueError("idle_park must be more than 0")
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
-        for name in ("slice_seconds", "idle_grace", "revoke_patience", "move_patience"):
+        for name in ("slice_seconds", "idle_grace", "revoke_patience"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
 

@@ -30,7 +30,6 @@ class _Terms:
 
     scale: float
     window: float
-    copies: bool
 
 
 def may_be_back(roster: Roster, reason: Reason) -> bool:
@@ -54,7 +53,7 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     if not roster.with_share and not roster.untold:
         return []
     note_attribution(roster)
-    terms = _Terms(_scale(roster), _window(state, roster), state.settings.count_copies)
+    terms = _Terms(_scale(roster), _window(state, roster))
     concerned = {**roster.with_share, **roster.untold}
     # In an order that does not depend on the history.
     return [
@@ -96,7 +95,7 @@ def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
     share = Share()
     if client.has_share and client.limits.compute_percent is not None:
         percent = client.limits.compute_percent * terms.scale
-        share = Share(percent, terms.window, client.own, terms.copies)
+        share = Share(percent, terms.window, client.own)
     if share == client.share and client.id not in roster.untold:
         return []
     roster.untold.pop(client.id, None)

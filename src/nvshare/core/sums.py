@@ -61,8 +61,6 @@ class Sums:
         self.tenants: Counter[str] = Counter()
         # Clients with incoming memory that has no room yet, or that have to be told that it has.
         self.cramped: dict[int, Client] = {}
-        # Clients that bring memory in ahead of their turns.
-        self.fetching: dict[int, Client] = {}
         # Clients whose contexts have no room yet.
         self.newcomers: dict[int, Client] = {}
         # Clients with a closed gate and memory on the device.

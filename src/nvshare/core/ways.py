@@ -14,7 +14,7 @@ the device. Otherwise the driver might push out memory that is in use, or is to 
 
 from dataclasses import dataclass
 
-from nvshare.core.settings import RoomSetting, Way
+from nvshare.core.settings import Way
 
 # Each way is tried so often before it is judged. The first moves allocate host pages, and take
 # longer.
@@ -38,10 +38,9 @@ class Ways:
     # How room is made for the next or present fill.
     present: Way | None = None
 
-    def preferred(self, setting: RoomSetting) -> Way:
-        """Return how room should be made where both ways are possible."""
-        if setting is not RoomSetting.AUTO:
-            return Way(setting.value)
+    @property
+    def preferred(self) -> Way:
+        """How room should be made where both ways are possible."""
         if min(self.moved_out, self.displaced) < TRIALS:
             return Way.DISPLACE if self.displaced < self.moved_out else Way.MOVE_OUT
         better = self.displacing < self.moving_out * (1 - MARGIN)

@@ -179,9 +179,6 @@ class Executor:
     def _evict(self, effect: effects.Evict) -> None:
         self._send(effect.client, frames.Evict(_said(effect.evict_bytes)))
 
-    def _fill(self, effect: effects.Fill) -> None:
-        self._send(effect.client, frames.Fill(_said(effect.fill_bytes)))
-
     def _provide(self, effect: effects.Provide) -> None:
         if self.on_provide is not None:
             self.on_provide(effect.client, effect.host_bytes)
@@ -196,7 +193,7 @@ class Executor:
     def _set_limits(self, effect: effects.SetLimits) -> None:
         share = effect.share
         values = [(one, one.from_core(getattr(effect.limits, one.core_name))) for one in LIMITS]
-        flags = frames.LimitFlags.COPIES if share.copies else frames.LimitFlags(0)
+        flags = frames.LimitFlags(0)
         for one, value in values:
             flags |= frames.LimitFlags(one.flags(value))
         frame = frames.Limits(
@@ -255,7 +252,6 @@ _PERFORM: dict[type[Effect], Callable[[Executor, Effect], None]] = dict(
         _performer(effects.Handover, Executor._hand_over),
         _performer(effects.CancelHandover, Executor._cancel_handover),
         _performer(effects.Evict, Executor._evict),
-        _performer(effects.Fill, Executor._fill),
         _performer(effects.Trim, Executor._trim),
         _performer(effects.Provide, Executor._provide),
         _performer(effects.Answer, Executor._answer),

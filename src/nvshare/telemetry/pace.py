@@ -13,9 +13,7 @@ DURATIONS = (
     *("idle_grace", "idle_park", "inflight"),
 )
 AS_THEY_ARE = (
-    *("mode", "policy", "revoke_patience"),
-    *("interactive", "count_copies"),
-    *("move_patience", "make_room", "wait_notice"),
+    *("mode", "policy", "interactive", "revoke_patience", "wait_notice"),
     *("reserve", "context", "allocation", "oversubscribe", "swap_excess", "gangs"),
 )
 

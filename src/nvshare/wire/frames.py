@@ -121,12 +121,11 @@ class RevokeFlags(IntFlag):
 
 
 class LimitFlags(IntFlag):
-    """How limits are meant."""
+    """How limits are meant. All of them are in limits.toml."""
 
     BURST = 1  # it may use more compute while no other program wants the GPU
     HIGH = 2  # it goes before others
     LOW = 4  # it takes what others leave
-    COPIES = 8  # copies count as well as kernels
 
 
 class SettingFlags(IntFlag):
@@ -231,7 +230,7 @@ class Hello:
             swapped_out,
             memory_limit,
             compute_percent,
-            LimitFlags(limit_flags & 0xF),
+            LimitFlags(limit_flags & 0x7),
             turn,
             group,
             library_version.split(b"\0", 1)[0].decode(errors="replace"),
@@ -1394,7 +1393,7 @@ class Limits:
             raise ValueError(f"clock of {clock}")
         return cls(
             memory_limit,
-            LimitFlags(flags & 0xF),
+            LimitFlags(flags & 0x7),
             share_ppm,
             window_us,
             own_ppm,

@@ -70,26 +70,28 @@ def _change(before: Report, after: Report, lag: int) -> Change:
     )
 
 
-@pytest.mark.parametrize("way", ["move-out", "displace"])
-def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share, way: str) -> None:
+def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share) -> None:
+    """The first programs move memory out, and displace it, in turn: the daemon tries both."""
     sharing = share("t4", speed=8, data="off")
-    sharing.daemon().change_devices("all", {"turn_seconds": 0.8, "make_room": way})
+    sharing.daemon().change_devices("all", {"turn_seconds": 0.8})
     add = workload_command("pytorch-add", "--iterations", "1000000")
     programs = [sharing.start(*add) for _ in range(2)]
-    sharing.until_status(lambda s: all(c.turns >= 2 for c in s.clients) and len(s.clients) == 2)
+    sharing.until_status(lambda s: all(c.turns >= 1 for c in s.clients) and len(s.clients) == 2)
     sharing.until_report(lambda r: sum(p.gpus[0].resident_bytes for p in r.processes) > NEED)
-    seen = changes(sharing, 4)[1:]
+    seen = changes(sharing, 5)[1:]
     status = sharing.daemon().status()
     room = status.devices[0].usable - sum(client.context for client in status.clients)
     assert all(change.faults == 0 for change in seen)
-    # On a busy machine a turn may be over before its memory is there, and moves in may be delayed.
-    # `nvshare bench` measures the time; here one correct change is enough.
-    best = min(seen, key=lambda change: change.lag_bytes)
-    assert best.out_bytes == pytest.approx(2 * NEED - room, rel=0.05)
-    assert best.in_bytes == best.out_bytes
-    assert best.lag_bytes < 0.2 * best.in_bytes
-    evicted = best.out_bytes if way == "displace" else 0
-    assert best.evictions * 2 * MIB == pytest.approx(evicted, rel=0.01)
+    for displaced in (False, True):
+        # On a busy machine a turn may be over before its memory is there, and moves in may be
+        # delayed. `nvshare bench` measures the time; here one correct change of each is enough.
+        alike = [change for change in seen if (change.evictions > 0) is displaced]
+        best = min(alike, key=lambda change: change.lag_bytes)
+        assert best.out_bytes == pytest.approx(2 * NEED - room, rel=0.05)
+        assert best.in_bytes == best.out_bytes
+        assert best.lag_bytes < 0.2 * best.in_bytes
+        evicted = best.out_bytes if displaced else 0
+        assert best.evictions * 2 * MIB == pytest.approx(evicted, rel=0.01)
     compare_with_status(sharing)
     for program in programs:
         program.terminate()

@@ -1,6 +1,6 @@
 from nvshare.core.effects import Evict
 from nvshare.core.events import HostMemoryChanged
-from nvshare.core.evicting import evict, evict_in_turn, is_leaving
+from nvshare.core.evicting import evict, is_leaving
 from nvshare.core.settings import Mode
 
 from .stage import Stage
@@ -36,14 +36,3 @@ def test_no_more_is_ordered_than_the_host_can_hold_and_one_order_at_a_time() -> 
 def test_nothing_is_no_order() -> None:
     roster = closed().device.roster
     assert evict(roster, roster.clients[2], 0) == []
-
-
-def test_where_memory_comes_in_ahead_nothing_is_ordered_out() -> None:
-    stage = closed()
-    stage.memory(2, 8, swapped=2)
-    roster = stage.device.roster
-    client = roster.clients[2]
-    roster.set_ahead(client, 1)
-    assert evict_in_turn(roster, [client], 3) == []
-    roster.set_ahead(client, 0)
-    assert evict_in_turn(roster, [client], 3) == [Evict(2, 3)]

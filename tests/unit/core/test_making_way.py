@@ -2,10 +2,10 @@
 
 import pytest
 
-from nvshare.core.effects import Effect, Evict, Fill
+from nvshare.core.effects import Effect, Evict
 from nvshare.core.events import MemoryChanged, ParkChanged, TimerKind
 from nvshare.core.memory import Memory
-from nvshare.core.settings import Limits, Mode, Priority
+from nvshare.core.settings import Limits, Priority
 
 from .stage import Stage, told
 
@@ -45,13 +45,6 @@ def test_but_only_if_somebody_has_a_use_for_it(policy: str, resting: Memory) -> 
     assert not evictions(stage.want(2))
 
 
-def test_it_does_not_come_back_ahead_of_its_turn() -> None:
-    stage = begin()
-    stage.want(2)
-    effects = stage.moved(2, Memory(6, 0, 6), out_bytes=4, seconds=0.5)
-    assert not [one for one in effects if isinstance(one, Evict | Fill)]
-
-
 def test_who_is_about_to_come_does_not_make_way() -> None:
     stage = Stage(policy="batch", initial_bandwidth=12.0)
     stage.join(1, 4)
@@ -66,15 +59,6 @@ def test_who_is_about_to_come_does_not_make_way() -> None:
 def test_nor_does_who_goes_before_the_running_ones() -> None:
     stage = begin(priority=Priority.HIGH)
     assert not evictions(stage.want(2))
-
-
-def test_where_all_memory_fits_it_comes_ahead_although_others_rest() -> None:
-    stage = Stage(policy="batch", mode=Mode.SERIAL)
-    stage.join(1, 4)
-    for client in (2, 3):
-        stage.join(client, 4, swapped=4, turn=1)
-    stage.want(1)
-    assert Fill(2, 4) in stage.want(2)
 
 
 def test_the_one_that_will_run_last_leaves_first() -> None:

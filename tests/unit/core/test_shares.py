@@ -34,14 +34,6 @@ def test_alone_a_share_is_what_it_says_in_a_short_window() -> None:
     assert share(stage, 1) == Share(40.0, 0.1, 1)
 
 
-def test_whether_copies_count_is_told() -> None:
-    stage = Stage(count_copies=True)
-    join(stage, 1, 40)
-    assert share(stage, 1).copies
-    stage.change(count_copies=False)
-    assert not share(stage, 1).copies
-
-
 def test_a_hundred_percent_is_no_cap() -> None:
     stage = Stage()
     join(stage, 1, 100)

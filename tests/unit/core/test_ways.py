@@ -3,7 +3,7 @@ import pytest
 from nvshare.core.effects import Effect, Handover, Revoke
 from nvshare.core.events import ClientJoined, TimerKind
 from nvshare.core.memory import Memory
-from nvshare.core.settings import RoomSetting, Way
+from nvshare.core.settings import Way
 from nvshare.core.ways import MEASURABLE_BYTES, TRIALS, Ways
 
 from .stage import GPU, Stage
@@ -28,24 +28,19 @@ def learned(moving_out: float, displacing: float) -> Ways:
 def test_both_are_tried_in_turn() -> None:
     ways, tried = Ways(), []
     for _ in range(2 * TRIALS):
-        ways.present = ways.preferred(RoomSetting.AUTO)
+        ways.present = ways.preferred
         tried.append(ways.present)
         ways.measure(GIB, 1.0)
     assert tried == [Way.MOVE_OUT, Way.DISPLACE] * TRIALS
 
 
 def test_the_faster_one_is_used() -> None:
-    assert learned(1.0, 0.8).preferred(RoomSetting.AUTO) is Way.DISPLACE
-    assert learned(0.8, 1.0).preferred(RoomSetting.AUTO) is Way.MOVE_OUT
+    assert learned(1.0, 0.8).preferred is Way.DISPLACE
+    assert learned(0.8, 1.0).preferred is Way.MOVE_OUT
 
 
 def test_a_small_difference_is_none() -> None:
-    assert learned(1.0, 0.97).preferred(RoomSetting.AUTO) is Way.MOVE_OUT
-
-
-def test_what_an_operator_chooses_is_used() -> None:
-    assert learned(1.0, 0.5).preferred(RoomSetting.MOVE_OUT) is Way.MOVE_OUT
-    assert Ways().preferred(RoomSetting.DISPLACE) is Way.DISPLACE
+    assert learned(1.0, 0.97).preferred is Way.MOVE_OUT
 
 
 @pytest.mark.parametrize(("size", "seconds"), [(MEASURABLE_BYTES - 1, 1.0), (GIB, 0.0)])
@@ -61,14 +56,16 @@ def test_a_fill_for_which_no_room_had_to_be_made_is_not_measured() -> None:
     assert ways == Ways()
 
 
-def two(make_room: RoomSetting) -> Stage:
-    stage = Stage(make_room=make_room)
+def two() -> Stage:
+    """Have a device on which displacing is faster."""
+    stage = Stage()
+    stage.device.state.ways = learned(1.0, 0.5)
     stage.join(1, 12)
     return stage
 
 
 def test_a_client_is_displaced_by_the_only_next_one() -> None:
-    stage = two(RoomSetting.DISPLACE)
+    stage = two()
     asked = stage.busy(2, 12)
     assert [(order.evict_bytes, order.displace) for order in revokes(asked)] == [(8, True)]
     # No room is made that the next client would have to wait for.
@@ -78,7 +75,7 @@ def test_a_client_is_displaced_by_the_only_next_one() -> None:
 
 
 def test_nobody_is_displaced_while_a_third_has_memory_there() -> None:
-    stage = two(RoomSetting.DISPLACE)
+    stage = two()
     stage.join(3, 4)
     stage.busy(2, 12)
     stage.release(3)
@@ -87,7 +84,7 @@ def test_nobody_is_displaced_while_a_third_has_memory_there() -> None:
 
 
 def test_nobody_is_displaced_for_memory_that_nobody_has_used_yet() -> None:
-    stage = two(RoomSetting.DISPLACE)
+    stage = two()
     memory = Memory(12, 0, 12, untouched=6)
     event = ClientJoined(now=stage.now, client=2, device=GPU, memory=memory, turn=1)
     stage.core.handle(event)
@@ -97,6 +94,6 @@ def test_nobody_is_displaced_for_memory_that_nobody_has_used_yet() -> None:
 
 
 def test_nobody_is_displaced_for_one_who_has_grown() -> None:
-    stage = two(RoomSetting.DISPLACE)
+    stage = two()
     stage.join(2, 4)
     assert [order.displace for order in revokes(stage.memory(1, 14))] == [False]

@@ -27,7 +27,7 @@ MOVES = Topic(
     command="nvshare bench swap",
     select=lambda lines: of_bench(lines, "swap"),
     columns=(
-        ("way", lambda line: str(line["way"])),
+        ("memory", lambda line: str(line["allocation"])),
         ("out per change", lambda line: f"{line['out_bytes'] / 1e9:.1f} GB"),
         ("in per change", lambda line: f"{line['in_bytes'] / 1e9:.1f} GB"),
         ("took", lambda line: f"{line['seconds']:.3f} s"),
@@ -37,6 +37,6 @@ MOVES = Topic(
     ),
     headline=_headline,
     chart=Chart("moves", "Seconds per change of turn", target="the bus alone"),
-    label=lambda line: f"{line['way']}, {line['out_bytes'] / 1e9:.1f} GB",
+    label=lambda line: f"{line['allocation']}, {line['out_bytes'] / 1e9:.1f} GB",
     bars=_bars,
 )

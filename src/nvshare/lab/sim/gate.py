@@ -12,7 +12,6 @@ from nvshare.core.effects import (
     CancelHandover,
     Effect,
     Evict,
-    Fill,
     Grant,
     Handover,
     Hold,
@@ -94,8 +93,6 @@ class Gate:
                 self._feed(Event.ROOM, turn=order.turn, missing=order.missing)
             case Evict():
                 self._feed(Event.EVICT, bytes=order.evict_bytes, there=self._mover.there)
-            case Fill():
-                self._feed(Event.FILL, bytes=order.fill_bytes, away=self._mover.away)
             case Trim():
                 self._feed(Event.TRIM, bytes=order.trim_bytes, can_move=True)
             case Revoke():

@@ -14,7 +14,6 @@ from nvshare.core.effects import (
     CancelTimer,
     Effect,
     Evict,
-    Fill,
     Grant,
     Handover,
     Hold,
@@ -254,17 +253,7 @@ class Site:
                 self._timers.pop(effect.timer, None)
             case Report():
                 self.reports.append(effect)
-            case (
-                Grant()
-                | Room()
-                | Revoke()
-                | Keep()
-                | Hold()
-                | StepOnce()
-                | Evict()
-                | Fill()
-                | Trim()
-            ):
+            case Grant() | Room() | Revoke() | Keep() | Hold() | StepOnce() | Evict() | Trim():
                 if effect.client in self.programs:
                     self.programs[effect.client].gate.obey(effect)
             case SetLimits():

@@ -29,9 +29,7 @@ from nvshare.settings import DeviceSettings
 from nvshare.telemetry.snapshot import DeviceStatus
 
 MODEL = "t4"
-WAYS = ("move-out", "displace", "explicit")
-# A way of making room as well as of allocating.
-EXPLICIT = "explicit"
+ALLOCATIONS = ("managed", "explicit")
 _MIB = 1 << 20
 # The memory of pytorch-add, and one that leaves a third of the GPU to the other.
 SIZES = (11968 * _MIB, 9984 * _MIB)
@@ -39,8 +37,9 @@ SPEED = 1.0
 # Long enough to be worth the moves: shorter turns get longer by themselves.
 _TURN_S = 4.0
 _KERNEL_S = 0.005
-# Changes of turn before the measurement: by then both programs' memory was on the host once.
-_WARM_UP = 3
+# Changes of turn before the measurement: by then both programs' memory was on the host once, and
+# the daemon has tried both ways of making room, and chosen one.
+_WARM_UP = 8
 _LOOK_S = 0.01
 _PATIENCE_S = 120.0
 
@@ -56,19 +55,18 @@ class _Look:
 
 @registered("swap")
 def measure_all() -> Iterator[Line]:
-    """Yield a line for each way and size."""
-    for way in WAYS:
+    """Yield a line for each kind of allocation and size."""
+    for allocation in ALLOCATIONS:
         for size in SIZES:
-            yield measure(way, size)
+            yield measure(allocation, size)
 
 
-def measure(way: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
+def measure(allocation: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
     """Let two programs of this size take turns, and return what a change of turn cost."""
     (profile,) = parse_gpus(MODEL)
-    make_room = "move-out" if way == EXPLICIT else way
-    settings = DeviceSettings.model_validate({"turn_seconds": _TURN_S, "make_room": make_room})
+    settings = DeviceSettings(turn_seconds=_TURN_S)
     with ExitStack() as stack:
-        wishes = Wishes(allocation=EXPLICIT if way == EXPLICIT else "managed")
+        wishes = Wishes(allocation=allocation)
         stage = stack.enter_context(open_stage([profile], speed, [settings], wishes=wishes))
         first, _ = (_start(stage, size, stack) for _ in range(2))
         _wait(lambda: _device(stage).turn_changes >= _WARM_UP)
@@ -76,7 +74,8 @@ def measure(way: str, size: int, rounds: int = 4, speed: float = SPEED) -> Line:
         after = before
         for _ in range(rounds):
             after = _next_turn(stage, first)
-    return {"way": way, "size_bytes": size, "speed": speed, **_figures(before, after, profile)}
+    figures = _figures(before, after, profile)
+    return {"allocation": allocation, "size_bytes": size, "speed": speed, **figures}
 
 
 def _figures(before: _Look, after: _Look, profile: Profile) -> Line:
@@ -157,7 +156,7 @@ def _wait(until: Callable[[], bool]) -> None:
 
 
 @click.command()
-@click.option("--way", type=click.Choice(WAYS), help="Only this way of making room.")
+@click.option("--allocation", type=click.Choice(ALLOCATIONS), help="Only this kind of allocation.")
 @click.option(
     "--speed",
     type=click.FloatRange(0.1, 100),
@@ -166,9 +165,11 @@ def _wait(until: Callable[[], bool]) -> None:
     help="Emulated seconds per real second. Delays of the machine itself are multiplied by it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def swap(way: str | None, speed: float, as_json: bool) -> None:
+def swap(allocation: str | None, speed: float, as_json: bool) -> None:
     """Measure what a change of turn costs when memory has to move."""
-    ways = (way,) if way else WAYS
+    kinds = (allocation,) if allocation else ALLOCATIONS
     show(
-        "swap", lambda: (measure(one, size, speed=speed) for one in ways for size in SIZES), as_json
+        "swap",
+        lambda: (measure(one, size, speed=speed) for one in kinds for size in SIZES),
+        as_json,
     )
