@@ -20,7 +20,7 @@ class Prospect(NamedTuple):
 
     # It could be let in at this moment.
     is_ready: bool
-    # Its room is kept for it, or others can be told to give way for it now.
+    # Its room is kept for it, or it needs none, or others can be told to give way for it now.
     may_come: bool
 
 
@@ -67,7 +67,9 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
         is_ready = roster.admits(*clients)
         comes = is_ready or roster.running_admits(*clients)
         return Prospect(is_ready, comes or device.scheduler.may_end_turn(head, now))
-    return Prospect(_may_join(device, clients, head, coming), False)
+    is_ready = _may_join(device, clients, head, coming)
+    # Who weighs nothing never becomes the head, and need not.
+    return Prospect(is_ready, is_ready and not any(client.weight for client in clients))
 
 
 def _may_join(

@@ -48,6 +48,19 @@ def test_a_turn_is_ended_for_a_gang_when_the_turns_of_all_its_devices_are_over()
     assert granted(stage.release(20, wants=True)) == [10, 11]
 
 
+def test_a_gang_waits_for_no_turn_to_end_where_it_weighs_nothing() -> None:
+    stage = Stage()
+    for client in (20, 30, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    # The head of device 0 is 30, and will never be 10.
+    stage.join(10, 0, "a")
+    stage.join(11, 12, "a")
+    stage.want(11)
+    assert told(stage.fire(1, TimerKind.TURN)) == [21]
+    assert granted(stage.release(21, wants=True)) == [10, 11]
+
+
 def test_others_use_the_room_of_a_gang_while_it_waits_for_another_device() -> None:
     stage = Stage()
     for client in (20, 21):
