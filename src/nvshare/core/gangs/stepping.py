@@ -76,8 +76,11 @@ def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
 
 
 def _may_come_in(member: Member, now: float) -> bool:
+    """Whether a client may be let in: its calls push out memory of others, if the host has room."""
     device, client = member
-    return now >= device.state.reconnect_until and not client.is_barred
+    roster = device.roster
+    is_open = now >= device.state.reconnect_until
+    return is_open and not client.is_barred and roster.host_lets(client)
 
 
 def _make_room(device: "Device", client: Client) -> list[Effect]:
