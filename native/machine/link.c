@@ -33,11 +33,13 @@ void machine_reopen(struct machine *m, const struct machine_input *in, actions_t
     m->is_greeting = false;
 }
 
+/* HELLO has said what was away. Some of it may have come since, and takes room of others. */
 void machine_stop_returning(struct machine *m, const struct machine_input *in, actions_t *out) {
     (void)in;
     m->was_welcome = true;
     m->is_greeting = false;
     order_rest(m, out);
+    add_turn(out, DO_TELL_IN, m->turn);
 }
 
 static void forget_daemon(struct machine *m, actions_t *out) {

@@ -110,7 +110,8 @@ class Process:
     """A process at one moment."""
 
     body: Body
-    # Its gate was opened because there was no daemon, and has not been closed since.
+    # Its gate was opened because there was no daemon, and has not been closed since; or its memory
+    # comes in for that.
     is_excused: bool
     key: tuple[Any, ...]
     number: int
@@ -249,7 +250,8 @@ def _act(process: Process, do: Do, order: Effect | None, *, is_written: bool) ->
     body.knock()
     opened = body.gate_is_open and not process.is_open
     lost = do is Do.GIVE_UP or isinstance(order, Closed)
-    is_excused = body.gate_is_open and (process.is_excused or lost or (opened and _is_alone(body)))
+    opens = body.gate_is_open or body.machine.state is State.RETURNING
+    is_excused = opens and (process.is_excused or lost or (opened and _is_alone(body)))
     sent = tuple(body.outbox)
     return Outcome(_freeze(body, is_excused=is_excused), sent, tuple(wakes))
 

@@ -68,6 +68,13 @@ def test_somebody_who_is_late_is_waited_for_only_so_long() -> None:
     assert found.longest_wait < inf
 
 
+def test_explicit_memory_that_comes_while_a_daemon_is_greeted_late() -> None:
+    # All of it is 52,000 worlds. Within these the client's part has to hold.
+    case = Case((2, 2), 1, lates=1, is_explicit=True, is_restless=True)
+    found = Search(case, most=8000).run()
+    assert found.problem == ""
+
+
 def test_worlds_that_differ_in_names_only_are_one() -> None:
     """Of two equal programs, the order makes no difference."""
     equal, marked = Search(TWO).run(), Search(TWO, waits=Waits(0)).run()

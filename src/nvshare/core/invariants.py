@@ -65,7 +65,7 @@ def _problems(device: Device) -> Iterator[str]:
     yield from _sums(device.roster)
     yield from _queue(device.roster)
     yield from _turns(device)
-    all_are_back = TimerKind.RECONNECT not in device.state.alarms
+    all_are_back = device.state.is_open
     if all_are_back:
         yield from _regime(device)
         yield from _running_fits(device.roster)

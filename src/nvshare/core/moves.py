@@ -41,9 +41,10 @@ def outgoing_bytes(roster: Roster, *coming: Client) -> int:
 
 def missing_bytes(state: DeviceState, roster: Roster, head: Client) -> int:
     """Return how much of the head's memory will have no room yet as its turn begins."""
-    if not head.memory.swapped or state.ways.present is Way.DISPLACE:
+    # What it has been told to move out for the present turn will be away by then.
+    if not (head.memory.swapped or head.leaving) or state.ways.present is Way.DISPLACE:
         return 0
-    leaving = roster.leaving_bytes + roster.outbound_bytes
+    leaving = roster.leaving_bytes - head.leaving + roster.outbound_bytes
     return max(0, outgoing_bytes(roster, head) + leaving)
 
 

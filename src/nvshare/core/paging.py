@@ -66,7 +66,16 @@ def pages(roster: Roster) -> bool:
     All of that was on the device once, so some was pushed out.
     """
     holders = (*roster.running.values(), *roster.yielding.values())
-    return sum(one.memory.resident for one in holders) > roster.room
+    return sum(map(_used, holders)) > roster.room
+
+
+def _used(client: Client) -> int:
+    """Return how much of its memory a client uses.
+
+    If it began without a turn, nobody has brought in what was away: its work does, page by page.
+    """
+    memory = client.memory
+    return memory.swappable - memory.untouched if client.ungranted else memory.resident
 
 
 def _helpless(roster: Roster) -> list[Client]:

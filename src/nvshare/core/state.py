@@ -80,6 +80,11 @@ class DeviceState:
     unasked_bytes: int = 0
     alarms: dict[TimerKind, float] = field(default_factory=dict)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the clients of an earlier daemon had time to come back, and it was seen to."""
+        return TimerKind.RECONNECT not in self.alarms
+
     def number_turn(self) -> int:
         """Return the number of a new turn."""
         self.last_turn += 1

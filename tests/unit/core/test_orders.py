@@ -55,6 +55,14 @@ def test_a_split_makes_room_for_what_has_grown() -> None:
     assert evictions(stage.memory(1, 11)) == {2: 3}
 
 
+def test_who_is_woken_knows_that_what_is_leaving_now_has_no_room_by_then() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    assert evictions(stage.release(1)) == {1: 8}
+    assert handovers(stage.want(1, 1)) == [Handover(2, 2, 1, 3, missing=8)]
+
+
 def test_memory_behind_closed_gates_goes_when_others_need_it() -> None:
     stage = Stage()
     stage.join(1, 8)

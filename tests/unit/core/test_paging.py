@@ -61,6 +61,14 @@ def test_one_at_a_time_brings_its_memory_in_so_that_it_can_drain() -> None:
     assert stage.now <= began + 2 * DRAIN_PATIENCE
 
 
+def test_what_its_work_brings_in_without_a_turn_counts_as_used() -> None:
+    stage = Stage(reconnect_seconds=1.0)
+    stage.join(1, 12, running=True, turn=1)
+    stage.join(2, 12, swapped=8, running=True, turn=1, ungranted=True)
+    assert told(stage.fire(TimerKind.RECONNECT)) == [2]
+    assert helped(stage.fire(TimerKind.DRAIN)) == [2]
+
+
 def test_it_is_told_so_again_since_the_others_push_its_memory_out() -> None:
     stage = thrashing()
     first, _ = told(stage.fire(TimerKind.RECONNECT))

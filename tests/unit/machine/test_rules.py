@@ -465,8 +465,9 @@ def test_a_daemon_that_comes_in_between_is_not_told_of_an_open_gate() -> None:
     machine = at(State.RETURNING)
     _, (hello,) = machine.feed(Event.GREET, waits=True)
     assert (hello.turn, hello.value) == (BEFORE, Hello.WANTS)
-    # Memory that has come by then stays.
-    assert machine.feed(Event.WELCOME)[1] == [Action(Act.ORDER_REST)]
+    # Memory that has come by then stays. The daemon hears of it: HELLO has said that it is away.
+    told = Action(Act.TELL_IN, turn=BEFORE)
+    assert machine.feed(Event.WELCOME)[1] == [Action(Act.ORDER_REST), told]
     assert (machine.state, machine.job) == (State.CLOSED, Job.RESTS)
 
 

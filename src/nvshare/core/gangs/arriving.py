@@ -20,7 +20,7 @@ class Prospect(NamedTuple):
 
     # It could be let in at this moment.
     is_ready: bool
-    # Its room is kept for it, or others can be told to give way for it now.
+    # Its room is kept for it, or it needs none, or others can be told to give way for it now.
     may_come: bool
 
 
@@ -58,7 +58,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
 def look(device: "Device", clients: list[Client], now: float, coming: set[int]) -> Prospect:
     """Return what the waiting clients of a gang can expect of a device."""
     state, roster = device.state, device.roster
-    if now < state.reconnect_until or any(client.is_barred for client in clients):
+    if not state.is_open or any(client.is_barred for client in clients):
         return NOTHING
     if roster.everything_fits:
         return Prospect(True, True)
@@ -67,7 +67,9 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
         is_ready = roster.admits(*clients)
         comes = is_ready or roster.running_admits(*clients)
         return Prospect(is_ready, comes or device.scheduler.may_end_turn(head, now))
-    return Prospect(_may_join(device, clients, head, coming), False)
+    is_ready = _may_join(device, clients, head, coming)
+    # Who weighs nothing never becomes the head, and need not.
+    return Prospect(is_ready, is_ready and not any(client.weight for client in clients))
 
 
 def _may_join(
@@ -90,14 +92,14 @@ def _open(gang: Gang, now: float) -> Change:
     Clients outside gangs are let in in the same way.
     """
     idle = [member for member in gang.idle if member.client.park is None]
-    open_to_all = [member for member in idle if _is_open(member.device, now)]
+    open_to_all = [member for member in idle if _is_open(member.device)]
     if gang.is_off and len(open_to_all) < len(gang.members):
         return Change()
     return _grant(gang, open_to_all, now)
 
 
-def _is_open(device: "Device", now: float) -> bool:
-    return now >= device.state.reconnect_until and device.roster.everything_fits
+def _is_open(device: "Device") -> bool:
+    return device.state.is_open and device.roster.everything_fits
 
 
 def _grant(gang: Gang, members: list[Member], now: float) -> Change:
@@ -125,7 +127,7 @@ def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
     change = Change()
     head = device.head
     waits_elsewhere = head and head.gang is not None and head.gang not in coming
-    if head and waits_elsewhere and now >= device.state.reconnect_until:
+    if head and waits_elsewhere and device.state.is_open:
         guests = device.scheduler.let_guests_in(head, now)
         if guests:
             change.add(device, *guests)

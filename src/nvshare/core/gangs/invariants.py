@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from nvshare.core.events import TimerKind
 from nvshare.core.gangs.forming import Groups
 from nvshare.core.gangs.gang import Gang
 from nvshare.core.lease import State
@@ -17,7 +16,7 @@ def gang_problems(devices: Iterable["Device"]) -> Iterator[str]:
     devices = list(devices)
     for device in devices:
         yield from _alone(device)
-    if any(TimerKind.RECONNECT in device.state.alarms for device in devices):
+    if not all(device.state.is_open for device in devices):
         return
     for gang in Groups(devices).gangs():
         yield from (f"gang {gang.number}: {problem}" for problem in _problems(gang))

@@ -62,7 +62,7 @@ def step(gang: Gang, now: float) -> Change:
 def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
     """Let waiting clients in, to hold at once, if the late ones have had time to drain."""
     change = Change()
-    behind = [member for member in gang.waiting if _may_come_in(member, now)]
+    behind = [member for member in gang.waiting if _may_come_in(member)]
     for device, client in late:
         if client.awaits_ranks != bool(behind):
             client.awaits_ranks = bool(behind)
@@ -75,9 +75,11 @@ def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
     return change
 
 
-def _may_come_in(member: Member, now: float) -> bool:
+def _may_come_in(member: Member) -> bool:
+    """Whether a client may be let in: its calls push out memory of others, if the host has room."""
     device, client = member
-    return now >= device.state.reconnect_until and not client.is_barred
+    state, roster = device.state, device.roster
+    return state.is_open and not client.is_barred and roster.host_lets(client)
 
 
 def _make_room(device: "Device", client: Client) -> list[Effect]:

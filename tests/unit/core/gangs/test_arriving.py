@@ -1,7 +1,7 @@
 """A gang is granted its turns in one step, when it has room on all its devices."""
 
-from nvshare.core.events import TimerKind
-from nvshare.core.settings import Limits, Mode, Priority
+from nvshare.core.events import DeviceAdded, TimerKind
+from nvshare.core.settings import Limits, Mode, Priority, Settings
 
 from ..stage import granted, told
 from .stage import TURN, Stage, holds
@@ -46,6 +46,36 @@ def test_a_turn_is_ended_for_a_gang_when_the_turns_of_all_its_devices_are_over()
     assert stage.now == 1010 + TURN
     assert granted(stage.release(21, wants=True)) == []
     assert granted(stage.release(20, wants=True)) == [10, 11]
+
+
+def test_a_gang_waits_for_no_turn_to_end_where_it_weighs_nothing() -> None:
+    stage = Stage()
+    for client in (20, 30, 21):
+        stage.join(client, 12)
+        stage.want(client)
+    # The head of device 0 is 30, and will never be 10.
+    stage.join(10, 0, "a")
+    stage.join(11, 12, "a")
+    stage.want(11)
+    assert told(stage.fire(1, TimerKind.TURN)) == [21]
+    assert granted(stage.release(21, wants=True)) == [10, 11]
+
+
+def test_no_gang_comes_to_a_device_that_has_not_opened_itself() -> None:
+    stage = Stage(devices=1)
+    off = Settings(mode=Mode.OFF)
+    added = DeviceAdded(
+        now=stage.now, device="gpu1", usable_bytes=16, settings=off, reconnect_seconds=1.0
+    )
+    stage.core.handle(added)
+    stage.join(21, 12, running=True)
+    # It will be seen to when the device opens. Until then everything fits there.
+    stage.change(1)
+    stage.gang(10, 11)
+    stage.now += 1
+    assert granted(stage.used(10, 0.0)) == []
+    assert granted(stage.fire(1, TimerKind.RECONNECT)) == []
+    assert granted(stage.leave(21)) == [11]
 
 
 def test_others_use_the_room_of_a_gang_while_it_waits_for_another_device() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nvshare.core.effects import Effect, Room, StepOnce, Trim
-from nvshare.core.events import MemoryChanged, Moved, TimerKind
+from nvshare.core.events import HostMemoryChanged, MemoryChanged, Moved, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.revoking import ROOM_PATIENCE
 from nvshare.core.settings import Mode
@@ -124,3 +124,18 @@ def test_a_rank_that_is_parked_by_hand_is_not_let_in() -> None:
     stage.park(11)
     assert stage.alarm(0, TimerKind.STEP) is None
     assert stage.alarm(1, TimerKind.STEP) is not None
+
+
+def test_a_rank_is_not_let_in_where_it_would_push_out_what_the_host_cannot_hold() -> None:
+    stage = Stage()
+    for client, group in ((10, "a"), (21, "b")):
+        stage.join(client, 12, group)
+        stage.want(client)
+        stage.memory(client, 12)
+    for client, group in ((20, "b"), (11, "a")):
+        stage.join(client, 12, group)
+        stage.want(client)
+    stage.core.handle(HostMemoryChanged(now=stage.now, limit=0))
+    assert stage.alarm(0, TimerKind.STEP) is None
+    stage.core.handle(HostMemoryChanged(now=stage.now, limit=100))
+    assert sorted(granted(stage.fire(0, TimerKind.STEP))) == [11, 20]
