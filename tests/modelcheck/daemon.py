@@ -10,14 +10,14 @@ from math import ceil
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from nvshare.core.client import Client
 from nvshare.core.core import Core
 from nvshare.core.effects import CancelTimer, Effect, Report, ReportKind, SetTimer
 from nvshare.core.events import DeviceAdded, Event, Timer, TimerFired, TimerKind
 from nvshare.core.invariants import BrokenInvariant
 from nvshare.core.lease import IllegalTransition
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceSnapshot, DeviceState, Snapshot
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceSnapshot, DeviceState, Snapshot
 
 from .forget import NOW, forget
 from .messages import Renumber, Turns

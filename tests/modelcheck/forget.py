@@ -31,13 +31,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
 
-from nvshare.core.client import Client
 from nvshare.core.lease import State
-from nvshare.core.paging import HELP_PATIENCE
-from nvshare.core.precedence.use import Use, decay, half_life_of
-from nvshare.core.room import PATIENCE
+from nvshare.core.moves.room import PATIENCE
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState, Snapshot
+from nvshare.core.record.use import Use, decay, half_life_of
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState, Snapshot
+from nvshare.core.turns.drain import HELP_PATIENCE
 
 # Times are sums of powers of two, so moving them is exact.
 NOW = 16.0

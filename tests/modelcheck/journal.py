@@ -9,13 +9,13 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from nvshare.core.client import Client
 from nvshare.core.core import Core
 from nvshare.core.effects import Report, ReportKind
 from nvshare.core.events import DeviceAdded, Event, TimerKind
 from nvshare.core.invariants import BrokenInvariant
 from nvshare.core.lease import IllegalTransition
-from nvshare.core.state import DeviceState
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState
 
 from .case import Case
 from .daemon import GPU, Answer

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from nvshare.core import core as core_module
-from nvshare.core import orders
+from nvshare.core.clients.fits import Fitting
+from nvshare.core.device import orders
 from nvshare.core.events import TimerKind
-from nvshare.core.fitting import Fitting
 from nvshare.core.memory import Load
 from nvshare.core.policies.fair import Fair
 from nvshare.core.replay import replay

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Grant, SetLimits
 from nvshare.core.events import Event, Released
-from nvshare.core.roster import Roster
 
 
 def check_grants(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nvshare.core import ways
+from nvshare.core.record import ways
 
 
 @pytest.fixture(autouse=True, scope="package")

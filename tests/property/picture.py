@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from nvshare.core.client import Client
 from nvshare.core.core import Core
+from nvshare.core.record.client import Client
 
 # Words for a client, each shown if its attribute is true.
 _MARKS = (

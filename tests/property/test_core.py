@@ -16,7 +16,6 @@ from hypothesis.stateful import (
     rule,
 )
 
-from nvshare.core.client import Park
 from nvshare.core.events import (
     HostMemoryChanged,
     LimitsChanged,
@@ -28,9 +27,10 @@ from nvshare.core.events import (
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.policies import HEAD_START_TURNS
+from nvshare.core.record.client import Park
 from nvshare.core.replay import replay
 from nvshare.core.settings import Interactive, Limits, Mode, Priority, Settings
-from nvshare.core.undrained import FIRST_PAUSE
+from nvshare.core.turns.undrained import FIRST_PAUSE
 
 from .picture import picture
 from .program import Program

@@ -10,7 +10,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import MultipleResults, initialize, invariant, multiple, rule
 
-from nvshare.core.client import Client
 from nvshare.core.events import (
     LimitsChanged,
     ParkChanged,
@@ -18,6 +17,7 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
+from nvshare.core.record.client import Client
 from nvshare.core.settings import Interactive, Limits, Mode
 
 from .collective import Collective

@@ -1,10 +1,10 @@
 """How the time of all clients is divided, checked after every event of every history."""
 
-from nvshare.core.client_time import nanoseconds
 from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientJoined, Event
-from nvshare.core.time_log import TimeLog
+from nvshare.telemetry.time.client_time import nanoseconds
+from nvshare.telemetry.time.time_log import TimeLog
 
 
 class FollowedTime:

@@ -6,7 +6,7 @@ invariants after every single event.
 
 from dataclasses import replace
 
-from nvshare.core.client import Client, Park
+from nvshare.core.clients.roster import Roster
 from nvshare.core.core import Core
 from nvshare.core.effects import (
     Answer,
@@ -39,10 +39,10 @@ from nvshare.core.events import (
     Timer,
     TimerFired,
 )
+from nvshare.core.host.explain import held_up_clients
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.outlook import held_up_clients
-from nvshare.core.roster import Roster
+from nvshare.core.record.client import Client, Park
 from nvshare.core.settings import Settings
 
 from .checks import check_grants, check_share

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from nvshare.core.core import Core
-from nvshare.core.journal import Entry, read_entry, write_entry
+from nvshare.core.journal.journal import Entry, read_entry, write_entry
 
 # Differences that are shown in full, for each folder.
 SHOWN = 5

@@ -5,7 +5,7 @@
 
 #include "cgroup.h"
 
-/* Left for the program itself: as much as the daemon leaves to it (core/hostroom.py). */
+/* Left for the program itself: as much as the daemon leaves to it (core/clients/host_room.py). */
 static uint64_t less_margin(uint64_t limit, uint64_t used) {
     const uint64_t least = (uint64_t)64 << 20;
     uint64_t margin = limit / 20 > least ? limit / 20 : least;

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nvshare.cli.json_output import show_json
-from nvshare.core.journal import Entry, write_entry
+from nvshare.core.journal.journal import Entry, write_entry
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.replay import Difference
 from nvshare.core.replay import replay as play

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from nvshare.core.client import Client
-from nvshare.core.device import Device
+from nvshare.core.device.device import Device
 from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
     ClientEvent,
@@ -22,14 +21,15 @@ from nvshare.core.events import (
     Wanted,
 )
 from nvshare.core.gangs import Gangs
-from nvshare.core.hearing import Hearing, is_known, usage_pause
-from nvshare.core.host import Host
+from nvshare.core.host.explain import outlook_of
+from nvshare.core.host.host import Host
 from nvshare.core.invariants import validate
-from nvshare.core.journal import Journal
+from nvshare.core.journal.journal import Journal
 from nvshare.core.lease import IllegalTransition, State
-from nvshare.core.outlook import outlook_of
-from nvshare.core.over_limit import Group, groups_to_judge, over_limit_changes
-from nvshare.core.state import Snapshot
+from nvshare.core.moves.over_limit import Group, groups_to_judge, over_limit_changes
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import Snapshot
+from nvshare.core.shares.report_filter import Hearing, is_known, usage_pause
 from nvshare.core.view import (
     Belongings,
     ClientSummary,

@@ -184,7 +184,7 @@ class Answer(Effect):
 
     ``missing`` is what others are still to move out until all running clients have room. It is 0
     for a client that does not run: it waits for a turn in any case. A request for a context is
-    answered when there is room for it (room.py).
+    answered when there is room for it (moves/room.py).
     """
 
     client: int

@@ -267,7 +267,8 @@ class Used(ClientEvent):
 class UsageReported(ClientEvent):
     """The same counters, as a client reports them periodically.
 
-    A report becomes Used if it can make a difference (hearing.py), and is dropped otherwise.
+    A report becomes Used if it can make a difference (shares/report_filter.py), and is dropped
+    otherwise.
     """
 
     busy_seconds: float
@@ -313,8 +314,8 @@ class KindChanged(ClientEvent):
 class OverLimitChanged(ClientEvent):
     """The part of the client's memory that is beyond its limit, and is to be on the host.
 
-    The core works it out itself where the setting ``swap_excess`` says so (over_limit.py). Older
-    journals contain it.
+    The core works it out itself where the setting ``swap_excess`` says so (moves/over_limit.py).
+    Older journals contain it.
     """
 
     over_limit: int

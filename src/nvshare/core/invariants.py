@@ -9,18 +9,18 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
-from nvshare.core.client import Client, Park
-from nvshare.core.device import Device
+from nvshare.core.clients.roster import Roster
+from nvshare.core.device.device import Device
 from nvshare.core.events import TimerKind
 from nvshare.core.gangs.invariants import gang_problems
 from nvshare.core.lease import State
 from nvshare.core.memory import Load
+from nvshare.core.record.client import Client, Park
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import first_regime
-from nvshare.core.revoking import next_step, still_waited_for
-from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode
-from nvshare.core.state import RegimeName
-from nvshare.core.undrained import may_be_head
+from nvshare.core.turns.revoke import next_step, still_waited_for
+from nvshare.core.turns.undrained import may_be_head
 
 if TYPE_CHECKING:
     from nvshare.core.core import Core

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event
-from nvshare.core.journal import read_entry, read_header
+from nvshare.core.journal.journal import read_entry, read_header
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Mode(Enum):
 
 
 class Way(Enum):
-    """How room is made at a change of turn (ways.py)."""
+    """How room is made at a change of turn (record/ways.py)."""
 
     MOVE_OUT = "move-out"
     DISPLACE = "displace"
@@ -55,7 +55,7 @@ class Settings:
     turn_max: float = 300.0
     # The longest turn with the policy "batch".
     batch_turn: float = 3600.0
-    # How promptly clients that compute in bursts interrupt others (precedence/interrupting.py).
+    # How promptly clients that compute in bursts interrupt others (precedence/interrupt.py).
     interactive: Interactive = Interactive.BALANCED
     # The length of turns among programs that fit together and compute all the time; 0: none.
     slice_seconds: float = 1.0
@@ -68,7 +68,7 @@ class Settings:
     idle_park: float | None = None
     # How long a program that was told to give way now may take before others go on without it.
     revoke_patience: float = 30.0
-    # Whether a group's memory beyond its limit is moved to the host (over_limit.py).
+    # Whether a group's memory beyond its limit is moved to the host (moves/over_limit.py).
     swap_excess: bool = False
     # Whether programs that use several devices have their turns on all of them together (gangs/).
     gangs: bool = True

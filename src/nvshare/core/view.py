@@ -7,13 +7,13 @@ view does not follow later events.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from nvshare.core.client import Client, Park
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.record.client import Client, Park
 from nvshare.core.settings import Limits
 
 if TYPE_CHECKING:
-    from nvshare.core.device import Device
+    from nvshare.core.device.device import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Belongings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """The part of a client's state that is needed after every event (time_log.py)."""
+    """The part of a client's state that is needed after every event (telemetry/time)."""
 
     state: State
     turn: int

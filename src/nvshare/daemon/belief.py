@@ -11,7 +11,8 @@ hold permanently can go to no other client. So a claim counts only as far as it 
 
 Managed memory is in no figure of NVML's: a program may have allocated it, and not used it yet. It
 is believed up to the bounds above. A client that claims that much gets turns like any other, and is
-ordered to move out. If it does not, others wait no longer than the core's patience (core/room.py).
+ordered to move out. If it does not, others wait no longer than the core's patience
+(core/moves/room.py).
 """
 
 import logging

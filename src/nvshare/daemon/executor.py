@@ -10,9 +10,9 @@ from nvshare.core import effects
 from nvshare.core.core import Core
 from nvshare.core.effects import Effect
 from nvshare.core.events import Event, Timer, TimerFired
-from nvshare.core.time_log import TimeLog
 from nvshare.daemon.logs import fields
 from nvshare.limits.table import LIMITS
+from nvshare.telemetry.time.time_log import TimeLog
 from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.core")

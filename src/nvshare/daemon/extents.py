@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nvshare import kernel
+from nvshare.core.clients.host_room import gib
 from nvshare.core.events import HostDenied, HostRoomChanged
-from nvshare.core.hostroom import gib
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
 

@@ -12,8 +12,8 @@ from itertools import chain
 from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
-from nvshare.core.client_time import NAMES, Part
 from nvshare.telemetry.snapshot import Recent, TimeParts
+from nvshare.telemetry.time.client_time import NAMES, Part
 
 if TYPE_CHECKING:
     from nvshare.daemon.node import Member, Node

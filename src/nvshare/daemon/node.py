@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from nvshare.core import events
-from nvshare.core.client_time import NAMES
 from nvshare.core.core import Core
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
@@ -42,6 +41,7 @@ from nvshare.daemon.thrash_watch import ThrashWatch
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pod_orders import PodOrders
+from nvshare.telemetry.time.client_time import NAMES
 from nvshare.wire import frames
 
 # A client that has lost the daemon tries to reconnect at least every five seconds.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 import nvshare
-from nvshare.core.client_time import nanoseconds
 from nvshare.errors import BadInputError
 from nvshare.telemetry.hiding import HIDDEN
+from nvshare.telemetry.time.client_time import nanoseconds
 from nvshare.telemetry.trace.items import Began, Ended, Gpu, Item, Program, write_item
 from nvshare.telemetry.trace.recorder import Recorder
 from nvshare.users import user_name

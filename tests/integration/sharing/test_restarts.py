@@ -102,7 +102,7 @@ def start_gangs(share: Callable[..., Sharing], wait: float) -> tuple[Sharing, li
         variables = {"NVSHARE_GROUP": own_group(), "NVSHARE_RESTART_WAIT": str(wait)}
         for number in program.ranks:
             command = rank_command(program, Rank(number, meet), managed=False)
-            process = sharing.start(*command, **variables)
+            process = sharing.start(*command, wishes=None, **variables)
             assert process.stdin
             process.stdin.write(f"{number} 0\n")
             process.stdin.flush()

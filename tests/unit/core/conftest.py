@@ -1,12 +1,12 @@
 import pytest
 
-from nvshare.core.client import Client
+from nvshare.core.clients.roster import Roster
 from nvshare.core.lease import Step
 from nvshare.core.memory import Memory
 from nvshare.core.policies import find_policy
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import find_regime
-from nvshare.core.roster import Roster
-from nvshare.core.state import RegimeName
 
 from .stage import make_state
 

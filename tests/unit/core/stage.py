@@ -25,9 +25,9 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.record.device import DeviceState, RegimeName
+from nvshare.core.record.pace import Pace
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState, RegimeName
-from nvshare.core.turns import Pace
 
 GPU = "gpu"
 

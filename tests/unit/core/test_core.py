@@ -1,6 +1,5 @@
 import pytest
 
-from nvshare.core.codec import to_json
 from nvshare.core.core import Core
 from nvshare.core.effects import Grant
 from nvshare.core.events import (
@@ -14,6 +13,7 @@ from nvshare.core.events import (
     TimerKind,
     Wanted,
 )
+from nvshare.core.journal.codec import to_json
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.memory import Memory
 

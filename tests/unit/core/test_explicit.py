@@ -3,7 +3,7 @@
 from nvshare.core.effects import Answer, Grant, Revoke, Verdict
 from nvshare.core.events import KindChanged, OverLimitChanged, TimerKind
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.ways import TRIALS, Ways
+from nvshare.core.record.ways import TRIALS, Ways
 
 from .stage import Stage
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from nvshare.core.clients.roster import Roster
 from nvshare.core.events import HostRoomChanged, TimerKind
 from nvshare.core.invariants import BrokenInvariant, validate
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import Load, Memory
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import find_regime
-from nvshare.core.roster import Roster
-from nvshare.core.state import RegimeName
 
 from .stage import Stage
 

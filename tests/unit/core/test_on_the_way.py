@@ -5,8 +5,8 @@ from nvshare.core.events import HostMemoryChanged, MemoryChanged
 from nvshare.core.memory import Memory
 from nvshare.core.settings import Mode
 
+from .host.test_host import limited, look, ordered, reports
 from .stage import Stage, granted, told
-from .test_host import limited, look, ordered, reports
 
 
 def leaving() -> Stage:

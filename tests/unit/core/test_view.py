@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from nvshare.core.client import Park
 from nvshare.core.events import HostMemoryChanged, HostRoomChanged, LimitsChanged, ParkChanged
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.record.client import Park
 from nvshare.core.settings import Limits, Mode
 
 from .stage import GPU, Stage

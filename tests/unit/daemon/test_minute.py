@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from nvshare.core.client_time import Part
 from nvshare.daemon import minute as minute_module
 from nvshare.daemon.minute import PARTS, Minute, Sample, follow_minutes, time_parts
 from nvshare.daemon.node import Member, Node
 from nvshare.daemon.session import Session
+from nvshare.telemetry.time.client_time import Part
 from nvshare.wire import frames
 
 from .stage import Stage

@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from nvshare.core.client_time import Part
 from nvshare.daemon.status import Snapshots
 from nvshare.daemon.tally import Report
 from nvshare.daemon.thrash_watch import ThrashWatch
 from nvshare.daemon.thrashing import THRASHING_SECONDS
 from nvshare.settings import DeviceSettings
 from nvshare.telemetry.snapshot import NodeStatus
+from nvshare.telemetry.time.client_time import Part
 
 from .stage import GIB, GPU, Stage
 

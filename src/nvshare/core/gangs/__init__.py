@@ -10,8 +10,8 @@ record. These files only do what has to happen on several devices at once:
     forming.py      which clients are in a gang
     queueing.py     all of a gang wait at the same place in the queues of their devices
     arriving.py     a gang is granted its turns in one step, when it has room on all its devices
-    soft_revoke.py  all of a gang are asked to give way when idle, or none
-    resting.py      an idle client keeps its place until its whole gang is idle
+    turns/soft_revoke.py  all of a gang are asked to give way when idle, or none
+    turns/rest.py      an idle client keeps its place until its whole gang is idle
     giving.py       all of a gang hold before any of them gives its turn up
     stepping.py     held clients catch up with clients that have not drained
     conductor.py    brings these together, after every event

@@ -1,27 +1,28 @@
 """Brings the files of this folder together: what all devices with gangs have to do after an event.
 
-By then each device has restored its own invariants (scheduler.py), and left gangs alone. After each
-change made here, the changed devices restore theirs again, until nothing changes any more.
+By then each device has restored its own invariants (device/scheduler.py), and left gangs alone.
+After each change made here, the changed devices restore theirs again, until nothing changes any
+more.
 """
 
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
+from nvshare.core.device.orders import set_alarms
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientJoined, ClientLeft, Event
-from nvshare.core.gangs.arriving import arrive, let_guests_in
-from nvshare.core.gangs.forming import Groups
+from nvshare.core.gangs.arrive import arrive, let_guests_in
+from nvshare.core.gangs.form import Groups
 from nvshare.core.gangs.gang import Change, Gang, by_device
-from nvshare.core.gangs.giving import give_up_alone, give_way
-from nvshare.core.gangs.queueing import note_stalled, queue_up
-from nvshare.core.gangs.resting import attend_rests
+from nvshare.core.gangs.give_way import give_up_alone, give_way
+from nvshare.core.gangs.queue import note_stalled, queue_up
+from nvshare.core.gangs.rest import attend_rests
 from nvshare.core.gangs.soft_revoke import ask_together
-from nvshare.core.orders import set_alarms
 
 if TYPE_CHECKING:
-    from nvshare.core.client import Client
-    from nvshare.core.device import Device
+    from nvshare.core.device.device import Device
+    from nvshare.core.record.client import Client
 
 # Each round lets a client in, or has one give way. There are never more than a few for each gang.
 _ROUNDS = 64

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from nvshare.core.client import Client
 from nvshare.core.effects import Effect
 from nvshare.core.lease import State
+from nvshare.core.record.client import Client
 
 if TYPE_CHECKING:
-    from nvshare.core.device import Device
+    from nvshare.core.device.device import Device
 
 
 class Member(NamedTuple):

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from nvshare.core.gangs.forming import Groups
+from nvshare.core.gangs.form import Groups
 from nvshare.core.gangs.gang import Gang
 from nvshare.core.lease import State
 
 if TYPE_CHECKING:
-    from nvshare.core.device import Device
+    from nvshare.core.device.device import Device
 
 
 def gang_problems(devices: Iterable["Device"]) -> Iterator[str]:

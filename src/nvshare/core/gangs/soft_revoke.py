@@ -1,7 +1,7 @@
 """All of a gang are asked to give way when idle, if the place of any of them is needed.
 
-Its turns end when all of it rest (resting.py), so clients whose places are not needed are asked as
-well. None of them moves memory by itself then: the gang may go on.
+Its turns end when all of it rest (turns/rest.py), so clients whose places are not needed are asked
+as well. None of them moves memory by itself then: the gang may go on.
 """
 
 from typing import TYPE_CHECKING
@@ -10,8 +10,8 @@ from nvshare.core.effects import Keep, Revoke, Urgency
 from nvshare.core.gangs.gang import Change, Gang, Member
 
 if TYPE_CHECKING:
-    from nvshare.core.client import Client
-    from nvshare.core.device import Device
+    from nvshare.core.device.device import Device
+    from nvshare.core.record.client import Client
 
 
 def ask_together(gang: Gang, now: float) -> Change:

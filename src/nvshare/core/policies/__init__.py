@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from nvshare.core.settings import Priority, Settings
 
 if TYPE_CHECKING:
-    from nvshare.core.client import Client
+    from nvshare.core.record.client import Client
 
 
 # A higher priority is a head start of so many turns. So a client that has waited for longer than

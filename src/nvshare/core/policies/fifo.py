@@ -7,7 +7,7 @@ from nvshare.core.settings import Settings
 
 if TYPE_CHECKING:
     # Settings know the names of the policies, and `nvshare run` must not wait for the whole core.
-    from nvshare.core.client import Client
+    from nvshare.core.record.client import Client
 
 
 @policy("fifo")

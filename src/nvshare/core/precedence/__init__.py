@@ -6,7 +6,7 @@ clients compete, and halves within a few minutes. What follows from it:
 
 * Clients that compute all the time take turns in the order of a policy (policies/): their turns are
   long, so that only their mean says what they have had. A turn ends when it has lasted long enough
-  for its moves (ending.py).
+  for its moves (turns/end.py).
 * A client that rested for about as long as its memory needs to come in pays a visit
   (interrupting.py): it interrupts clients that have used more than it, by more than the visit costs
   them. Visitors are served in the order of their use. So a client that computes in bursts is served

@@ -8,9 +8,9 @@ greatest one there is: whatever goes before it, a client gets that much.
 If several users compete, the programs of each share the weight of one. A container is a user.
 """
 
-from nvshare.core.client import Client
+from nvshare.core.clients.sums import Sums
+from nvshare.core.record.client import Client
 from nvshare.core.settings import Priority
-from nvshare.core.sums import Sums
 
 RATIO = 20.0
 _WEIGHTS = {Priority.HIGH: RATIO, Priority.NORMAL: 1.0, Priority.LOW: 1 / RATIO}

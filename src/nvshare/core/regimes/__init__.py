@@ -5,15 +5,15 @@ running client may rest. The scheduler gives turns by these answers, and does no
 it is. A new regime is a file, a name in ``RegimeName`` and a line here.
 """
 
+from nvshare.core.clients.roster import Roster
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.busy import Busy
 from nvshare.core.regimes.memory import ByMemory
 from nvshare.core.regimes.one import OneAtATime
 from nvshare.core.regimes.ranked import Ranked
 from nvshare.core.regimes.regime import Place, Regime
 from nvshare.core.regimes.together import Together
-from nvshare.core.roster import Roster
 from nvshare.core.settings import Mode, Settings
-from nvshare.core.state import RegimeName
 
 __all__ = ["Place", "Regime", "choose_regime", "find_regime", "first_regime"]
 

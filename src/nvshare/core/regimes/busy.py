@@ -3,11 +3,11 @@
 The GPU's own switching between them costs more. The others run beside them.
 """
 
-from nvshare.core.client import Client
+from nvshare.core.clients.roster import Roster
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState, RegimeName
 from nvshare.core.regimes.regime import Place, Regime
-from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState, RegimeName
 
 # Where turns are very short, a rest must be shorter: so many fit into a turn.
 RESTS_IN_A_TURN = 5

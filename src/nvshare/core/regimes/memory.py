@@ -1,8 +1,8 @@
 """Clients compete for the device's memory. Clients that fit run together; the others take turns."""
 
-from nvshare.core.client import Client
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.regime import Regime
-from nvshare.core.state import RegimeName
 
 
 class ByMemory(Regime):

@@ -1,8 +1,8 @@
 """One client at a time, however small. Memory moves when turns change, if it has to."""
 
-from nvshare.core.client import Client
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.regime import Place, Regime
-from nvshare.core.state import RegimeName
 
 
 class OneAtATime(Regime):

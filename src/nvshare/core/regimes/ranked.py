@@ -1,11 +1,11 @@
 """Everything fits, and priorities differ: one client at a time, by priority, in short slices."""
 
-from nvshare.core.client import Client
+from nvshare.core.clients.roster import Roster
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState, RegimeName
 from nvshare.core.regimes.busy import Sliced
 from nvshare.core.regimes.regime import Place
-from nvshare.core.roster import Roster
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState, RegimeName
 
 
 class Ranked(Sliced):

@@ -7,11 +7,11 @@ one answer the questions; answers that most of them share are here.
 from enum import Enum
 from typing import ClassVar
 
-from nvshare.core.client import Client
-from nvshare.core.moves import outgoing_bytes, swap_seconds
-from nvshare.core.roster import Roster
+from nvshare.core.clients.roster import Roster
+from nvshare.core.moves.sizes import outgoing_bytes, swap_seconds
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState, RegimeName
 from nvshare.core.settings import Settings
-from nvshare.core.state import DeviceState, RegimeName
 
 
 class Place(Enum):

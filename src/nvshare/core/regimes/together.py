@@ -1,8 +1,8 @@
 """Clients compete for nothing: the modes without scheduling."""
 
-from nvshare.core.client import Client
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.regime import Regime
-from nvshare.core.state import RegimeName
 
 
 class Together(Regime):

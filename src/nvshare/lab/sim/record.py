@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from nvshare.core.client_time import Part
+from nvshare.telemetry.time.client_time import Part
 
 
 class Kind(Enum):

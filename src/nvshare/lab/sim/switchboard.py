@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.core import Core
 from nvshare.core.effects import CancelHandover, CancelTimer, Effect, Handover, SetTimer
-from nvshare.core.time_log import TimeLog
+from nvshare.telemetry.time.time_log import TimeLog
 
 if TYPE_CHECKING:
     from nvshare.lab.sim.site import Site

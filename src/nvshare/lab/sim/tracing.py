@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from nvshare.core.client_time import nanoseconds
 from nvshare.lab.sim.record import Record
 from nvshare.lab.sim.site import Site
 from nvshare.lab.sim.switchboard import Switchboard
+from nvshare.telemetry.time.client_time import nanoseconds
 from nvshare.telemetry.trace.items import Began, Ended, Gpu, Item, Program, Spent
 from nvshare.telemetry.trace.recorder import Recorder
 from nvshare.telemetry.trace.recording import STARTING, Recording, gather

@@ -5,12 +5,12 @@ Shared by daemon and simulator, which describe the clients and take the items.
 
 from collections.abc import Callable
 
-from nvshare.core.client_time import Part, nanoseconds
 from nvshare.core.core import Core
 from nvshare.core.events import Moved
 from nvshare.core.lease import State
-from nvshare.core.time_log import TimeLog
 from nvshare.core.view import Glance, Holding
+from nvshare.telemetry.time.client_time import Part, nanoseconds
+from nvshare.telemetry.time.time_log import TimeLog
 from nvshare.telemetry.trace.items import Item, Level, Move, Program, Spent, Turn
 
 _HOLDS = (State.RUNNING, State.YIELDING)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from nvshare.core.client_time import Part
+from nvshare.telemetry.time.client_time import Part
 from nvshare.telemetry.trace.items import (
     Began,
     Ended,

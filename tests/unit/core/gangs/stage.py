@@ -6,7 +6,6 @@ Time stands still unless a test moves it. Every event is followed by a check of 
 
 from typing import Any
 
-from nvshare.core.client import Client
 from nvshare.core.core import Core
 from nvshare.core.effects import Effect, Hold, Keep, StepOnce
 from nvshare.core.events import (
@@ -28,6 +27,7 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
+from nvshare.core.record.client import Client
 from nvshare.core.settings import Settings
 
 USABLE = 16

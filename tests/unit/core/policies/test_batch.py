@@ -1,9 +1,9 @@
 import pytest
 
-from nvshare.core.client import Client
 from nvshare.core.events import TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.policies import HEAD_START_TURNS, find_policy
+from nvshare.core.record.client import Client
 from nvshare.core.settings import DEFAULTS, NO_LIMITS, Limits, Priority
 
 from ..stage import Stage, granted, timers, told

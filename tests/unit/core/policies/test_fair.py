@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nvshare.core.client import Client
 from nvshare.core.policies import HEAD_START_TURNS, find_policy
+from nvshare.core.record.client import Client
 from nvshare.core.settings import DEFAULTS, NO_LIMITS, Limits, Priority
 
 from ..stage import Stage

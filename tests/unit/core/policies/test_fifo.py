@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
-from nvshare.core.client import Client
 from nvshare.core.policies import find_policy
+from nvshare.core.record.client import Client
 from nvshare.core.settings import DEFAULTS
 
 from ..stage import Stage

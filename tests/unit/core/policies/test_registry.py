@@ -1,7 +1,7 @@
 import pytest
 
-from nvshare.core.client import Client
 from nvshare.core.policies import Policy, find_policy, policy_names
+from nvshare.core.record.client import Client
 from nvshare.core.settings import DEFAULTS
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from nvshare.core.client import Client
 from nvshare.core.events import TimerKind
 from nvshare.core.memory import Memory
-from nvshare.core.precedence.charging import use_of
-from nvshare.core.precedence.use import Use
+from nvshare.core.precedence.charge import use_of
+from nvshare.core.record.client import Client
+from nvshare.core.record.use import Use
 
 from ..stage import Stage, granted
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nvshare.core.client import Client
 from nvshare.core.events import LimitsChanged
 from nvshare.core.precedence.weights import weight_of, weights_of_all
+from nvshare.core.record.client import Client
 from nvshare.core.settings import Limits, Priority
 
 from ..stage import Stage

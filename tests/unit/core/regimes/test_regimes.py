@@ -2,14 +2,14 @@
 
 import pytest
 
-from nvshare.core.client import Client, Park
+from nvshare.core.clients.roster import Roster
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.policies import find_policy
+from nvshare.core.record.client import Client, Park
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import Place, choose_regime, find_regime, first_regime
-from nvshare.core.roster import Roster
 from nvshare.core.settings import Limits, Mode, Priority, Settings
-from nvshare.core.state import RegimeName
 from tests.unit.core.stage import make_state
 
 TOGETHER, MEMORY, ONE, BUSY, RANKED = map(find_regime, RegimeName)

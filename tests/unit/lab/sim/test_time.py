@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nvshare.core.client_time import Part, nanoseconds
 from nvshare.lab.sim.engine import Outcome
 from nvshare.lab.sim.record import Kind, Record
+from nvshare.telemetry.time.client_time import Part, nanoseconds
 
 from .making import GB, program, run
 from .test_engine import programs, sharing

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nvshare.core.client_time import nanoseconds
 from nvshare.lab.sim.engine import Outcome
+from nvshare.telemetry.time.client_time import nanoseconds
 from nvshare.telemetry.trace.chrome import trace_events
 from nvshare.telemetry.trace.recording import STARTING, Life
 from tests.trace_rules import check_trace, slices_of

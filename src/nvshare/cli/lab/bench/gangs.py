@@ -21,7 +21,7 @@ from nvshare.cli.lab.trial.limits import own_group, with_limits
 from nvshare.cli.lab.trial.ranks import Rank, rank_command
 from nvshare.cli.lab.trial.stage import Stage, open_stage
 from nvshare.core.effects import Grant, Hold, Report, ReportKind
-from nvshare.core.journal import Entry, read_entry
+from nvshare.core.journal.journal import Entry, read_entry
 from nvshare.core.settings import NO_LIMITS
 from nvshare.errors import NvshareError
 from nvshare.lab.emulator.gpus import parse_gpus

@@ -1,0 +1,1 @@
+"""One device: takes events, and restores what must hold after each."""

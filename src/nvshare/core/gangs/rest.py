@@ -1,0 +1,40 @@
+"""A client that is idle in its gang's turn keeps its place until all of the gang are idle.
+
+It was asked to give way when idle, and has: its gate is closed. To the core it still runs, so that
+its place is not taken and its memory stays. It gets a new grant as soon as it wants to go on. A
+rank that has run out of work is often just waiting for the others of its collective.
+"""
+
+from nvshare.core.effects import Grant
+from nvshare.core.gangs.gang import Change, Gang, Member
+from nvshare.core.moves.sizes import fill_order
+
+
+def attend_rests(gang: Gang, now: float) -> Change:
+    """Have resting clients go on that want to; end the gang's turn if all of it rest."""
+    change = Change()
+    if gang.yielding:
+        return change
+    running = gang.running
+    for member in running:
+        if member.client.rests and member.client.wants:
+            change.take(go_on(member, now))
+    if all(member.client.rests for member in running):
+        for device, client in running:
+            device.end_rest(client, now)
+            change.add(device)
+    return change
+
+
+def go_on(member: Member, now: float) -> Change:
+    """Open the gate of a client that kept its place."""
+    change = Change()
+    device, client = member
+    if client.soft_revoked:
+        device.roster.keep(client, now)
+    client.turn = device.state.number_turn()
+    client.rests = client.wants = False
+    client.granted_at = client.worked_at = now
+    fill = fill_order(client, device.roster.room)
+    change.add(device, Grant(client.id, client.turn, fill))
+    return change

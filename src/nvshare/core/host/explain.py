@@ -1,0 +1,100 @@
+"""Which clients wait because the host is short, and why, in words for users. Decides nothing."""
+
+from nvshare.core.clients.host_room import gib
+from nvshare.core.clients.roster import Roster
+from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.host.safe_order import is_held_back
+from nvshare.core.lease import State
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState
+from nvshare.core.view import UNHINDERED, Outlook
+
+
+def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Report each held-up client, once until its next turn, and the clients in its way, once."""
+    held_up = held_up_clients(roster)
+    if state.is_held_up and not held_up:
+        for client in roster.clients.values():
+            client.told_stuck = False
+    state.is_held_up = bool(held_up)
+    effects: list[Effect] = []
+    for client in held_up:
+        owners = list(roster.stuck_of_others({client.id}))
+        if not client.told_held_up:
+            client.told_held_up = True
+            effects.append(_waits(state, roster, client))
+        for owner, stuck in owners:
+            if not owner.told_stuck:
+                owner.told_stuck = True
+                effects.append(_stays(state, roster, owner, stuck))
+    if roster.host.is_tight and roster.running_load.heavy == 1:
+        effects += _too_large(state, roster)
+    return effects
+
+
+def held_up_clients(roster: Roster) -> list[Client]:
+    """Return the waiting clients that could not or may not run if all others gave way.
+
+    Whether they may is for host/safe_order.py to say.
+    """
+    if not roster.host.is_tight:
+        return []
+    return [client for client in roster.waiting if not roster.host_lets(client)]
+
+
+def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
+    """Report a client that runs alone and exceeds the device and the host: it may be killed."""
+    effects: list[Effect] = []
+    for client in roster.running.values():
+        too_much = client.memory.swappable > max(roster.room, roster.host.most(client))
+        if too_much and not client.told_stuck:
+            client.told_stuck = True
+            text = (
+                f"has {gib(client.memory.swappable)}, more than the GPU holds, and more than may "
+                f"be on the host: {roster.host.why(client)}"
+            )
+            effects.append(Report(ReportKind.OVERCOMMITTED, state.id, client.id, text))
+    return effects
+
+
+def outlook_of(roster: Roster, client: Client) -> Outlook:
+    """Return what keeps a client waiting, or its memory on the device."""
+    stuck = roster.host.stuck(client)
+    waits = client.state is State.WAITING and not client.is_barred
+    is_held_up = waits and not roster.host_lets(client)
+    if not stuck and not is_held_up:
+        return UNHINDERED
+    return Outlook(
+        stuck=stuck,
+        stuck_because=roster.host.why(client) if stuck else "",
+        is_held_up=is_held_up,
+        held_up_because=why_held_up(roster, client) if is_held_up else "",
+    )
+
+
+def why_held_up(roster: Roster, client: Client) -> str:
+    """Return why a held-up client waits."""
+    if is_held_back(roster, client):
+        return (
+            f"it has {gib(client.memory.swappable)} by now and may still grow, so no program "
+            f"would be sure to end any more: {roster.host.why(client)}; it goes on when other "
+            "programs end or free memory"
+        )
+    stuck = roster.stuck_beside({client.id})
+    return (
+        f"beside its {gib(client.memory.swappable)} there is no room for {gib(stuck)} of other "
+        "programs that cannot leave the GPU; it goes on when they end or free memory"
+    )
+
+
+def _waits(state: DeviceState, roster: Roster, client: Client) -> Report:
+    text = f"has to wait: {why_held_up(roster, client)}"
+    return Report(ReportKind.HELD_UP, state.id, client.id, text)
+
+
+def _stays(state: DeviceState, roster: Roster, owner: Client, stuck: int) -> Report:
+    text = (
+        f"{gib(stuck)} of its memory cannot leave the GPU, and other programs wait for that: "
+        f"{roster.host.why(owner)}"
+    )
+    return Report(ReportKind.STUCK, state.id, owner.id, text)

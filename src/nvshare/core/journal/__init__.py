@@ -1,0 +1,1 @@
+"""The journal of a node: events and effects, kept, saved and read."""

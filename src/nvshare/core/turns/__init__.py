@@ -1,0 +1,1 @@
+"""Turns: how long they last, and how clients give them up."""

@@ -1,0 +1,88 @@
+"""When the present turn ends for the head, unless the head interrupts it (precedence/)."""
+
+from nvshare.core.clients.roster import Roster
+from nvshare.core.precedence.charge import use_of
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState
+from nvshare.core.record.pace import MULTIPLIER
+
+# As a part of the shortest turn: how long a turn lasts at least where memory moves.
+LEAST = 1 / 300
+# The same: by how much the uses of clients differ that take equal turns. One that has used more
+# than that has overrun its turns.
+SWING = 0.25
+
+
+def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
+    """Return when the present turn ends for the head."""
+    is_steady = roster.regime.is_steady(roster)
+    if is_steady is not state.is_steady:
+        state.is_steady, state.deadline = is_steady, None
+    if state.deadline is None:
+        state.deadline = state.turn_started + _length(state, roster, head)
+    now = state.use_clock.at
+    is_over = state.deadline <= now and state.turn_limit is None
+    if is_over and not roster.policy.runs_to_end:
+        state.deadline = max(state.deadline, _catch_up(state, roster, head, now))
+    return state.deadline
+
+
+def _are_alike(roster: Roster, head: Client) -> bool:
+    """Whether all compute all the time, and weigh the same: then turns are equal."""
+    if len(roster.classes) > 1 or head.bursts:
+        return False
+    return not any(one.bursts for one in roster.in_the_way)
+
+
+def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+    """Return when the running clients have used as much as the head, within the longest turn."""
+    longest = state.turn_started + state.settings.longest_turn
+    own = use_of(state, roster, head)
+    most = max((use_of(state, roster, one) for one in roster.in_the_way), default=own)
+    swing = SWING * state.settings.turn_min if _are_alike(roster, head) else 0.0
+    if most + swing >= own:
+        return now
+    step = LEAST * roster.regime.usual_turn(state.settings, roster)
+    return min(longest, now + max(own - most, step))
+
+
+def least_turn(state: DeviceState, roster: Roster, now: float) -> None:
+    """Have a turn last for a moment at least, where memory moves."""
+    if not roster.regime.is_sliced:
+        state.kept_until = max(state.kept_until, now + LEAST * state.settings.turn_min)
+
+
+def _length(state: DeviceState, roster: Roster, head: Client) -> float:
+    length = roster.regime.turn_seconds(state, roster, head)
+    return length if state.turn_limit is None else min(length, state.turn_limit)
+
+
+def keep_turn(state: DeviceState, now: float, fill: float) -> None:
+    """Have a turn last at least twice as long as its memory takes to come in.
+
+    A turn that ended earlier would be wasted, and so would the next one.
+    """
+    if fill > 0:
+        until = now + min(2 * fill, state.settings.longest_turn)
+        state.kept_until = max(state.kept_until, until)
+
+
+def fill_seconds(state: DeviceState, client: Client) -> float:
+    """Return how long it takes until others have made room for a client and its memory is in."""
+    memory, pace = client.memory, state.pace
+    fill = memory.swapped - memory.untouched
+    return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill)
+
+
+def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
+    """Have a turn for which others move memory out last until that is worth while.
+
+    Otherwise a client that grows at the end of its turn would have to give way at once.
+    """
+    settings = state.settings
+    if state.deadline is None or settings.turn_seconds is not None:
+        return
+    moved = roster.leaving_bytes + roster.outbound_bytes
+    pays = now + MULTIPLIER * state.pace.swap_seconds(moved, 0)
+    latest = state.turn_started + settings.longest_turn
+    state.deadline = max(state.deadline, min(pays, latest))

@@ -1,0 +1,115 @@
+"""Parking: all of a client's memory leaves the device, though no client needs its place now.
+
+A client is parked by hand, or because it has been idle for ``idle_park``. In both cases it gives
+its turn up as at any turn's end, and its memory leaves behind the closed gate: all of it, or as
+much as the host has room for. From then on it competes for nothing, and its memory that is away
+takes no room from the others. A client that was parked for being idle comes back with its first
+call, like any client that asks for a turn. A client that was parked by hand waits at its gate until
+the operator takes that back.
+
+Only a running client itself knows for certain whether it is idle. It reports while it has work.
+When it has not reported for a while, it is asked to give its turn up after a long rest. It is not
+asked all the time: a client that is asked assumes that others want the device.
+
+Without ``idle_park`` none of this concerns clients that are not parked.
+"""
+
+from math import inf
+
+from nvshare.core.clients.roster import Roster
+from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.lease import State
+from nvshare.core.moves.evict import evict
+from nvshare.core.record.client import Client, Park, in_order
+from nvshare.core.record.device import DeviceState
+from nvshare.core.settings import Mode, Settings
+from nvshare.core.turns.revoke import tell_to_hold
+
+# The part of the rest that a client is asked to watch itself. The order has room for about an hour.
+_ASKED_PART = 0.75
+_LONGEST_ASKED = 3600.0
+# Clocks differ a little. A client that gives way much sooner follows an order that was taken back.
+_ENOUGH = 0.9
+# A client that could move nothing is told again after this time.
+RETRY_SECONDS = 1.0
+
+
+def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Park clients that have been idle for long enough; have parked ones move everything out."""
+    if state.settings.idle_park is not None:
+        idle = list(roster.idle.values())
+        for client in [one for one in idle if now >= _parks_at(state.settings, one)]:
+            roster.set_park(client, Park.IDLE, now)
+    effects: list[Effect] = []
+    for client in in_order(roster.parked.values()):
+        if client.state is State.RUNNING and not client.undrained:
+            roster.tell_to_go(client, now)
+            if client.hold is not None:
+                effects += tell_to_hold(client)
+            else:
+                effects.append(Revoke(client.id, client.turn, Urgency.NOW))
+        elif client.staying and client.is_away and now >= client.evict_again:
+            effects += evict(roster, client, client.staying)
+    return effects
+
+
+def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+    """Ask running clients that seem idle to give their turns up after a long rest."""
+    effects: list[Effect] = []
+    rest = asked_seconds(state.settings)
+    for client in in_order(roster.resting.values()):
+        if now < _asks_at(state.settings, client) or client.rest_seconds != rest:
+            roster.set_rest_asked(client, None)
+            effects.append(Keep(client.id, client.turn))
+    if state.settings.idle_park is None:
+        return effects
+    for client in roster.running.values():
+        if client.rest_asked_at is None and now >= _asks_at(state.settings, client):
+            roster.set_rest_asked(client, now, rest)
+            effects.append(Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest))
+    return effects
+
+
+def has_rested(client: Client, now: float) -> bool:
+    """Whether a client that gives its turn up for being idle has been so for long enough."""
+    asked_at = client.rest_asked_at
+    return asked_at is not None and now >= asked_at + _ENOUGH * client.rest_seconds
+
+
+def next_look(state: DeviceState, roster: Roster, now: float) -> float:
+    """Return when a client is next to be asked, parked, or told again. Infinity: never."""
+    moments = [one.evict_again for one in roster.parked.values() if one.staying and one.is_away]
+    moments = [moment for moment in moments if moment > now]
+    if state.settings.idle_park is not None:
+        moments += [_parks_at(state.settings, client) for client in roster.idle.values()]
+        moments += [
+            _asks_at(state.settings, client)
+            for client in roster.running.values()
+            if client.rest_asked_at is None
+        ]
+    return min(moments, default=inf)
+
+
+def asked_seconds(settings: Settings) -> float:
+    """Return how long a client is asked to rest before it gives its turn up."""
+    return min(_ASKED_PART * (settings.idle_park or inf), _LONGEST_ASKED)
+
+
+def _parks_at(settings: Settings, client: Client) -> float:
+    """Return when a client without a turn has been idle for long enough."""
+    if not _may_park(settings, client):
+        return inf
+    since = client.since if client.rests_since is None else client.rests_since
+    return since + (settings.idle_park or inf)
+
+
+def _asks_at(settings: Settings, client: Client) -> float:
+    if client.soft_revoked or client.rests or not _may_park(settings, client):
+        return inf
+    return client.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
+
+
+def _may_park(settings: Settings, client: Client) -> bool:
+    """Whether a client may be parked for being idle. Without scheduling, none is."""
+    wanted = settings.idle_park is not None and settings.mode in (Mode.AUTO, Mode.SERIAL)
+    return wanted and client.park is None and client.memory.swappable > 0

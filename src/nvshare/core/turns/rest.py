@@ -1,0 +1,46 @@
+"""How long a client that is asked to give way may rest before it does.
+
+A regime says how long a rest has to be (regimes/). A client watches its own work only from the
+moment at which it is asked. But it reports while it has work, so a client that has reported nothing
+for long has rested already. That rest counts.
+"""
+
+from nvshare.core.clients.roster import Roster
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState
+
+# A working client reports every quarter of a second. So a client that reported no work has rested
+# since, except perhaps for the last moment.
+UNTOLD_SECONDS = 0.3
+# A client that goes on working is heard again once in a slice (shares/report_filter.py).
+UNHEARD_SECONDS = 0.5
+UNHEARD_SLICES = 1.5
+# One of so many parts of the grace is always left: the client may have begun to work just now.
+GRACE_PARTS = 5
+
+
+def note_rest(client: Client, now: float) -> None:
+    """Note that a client's rest ends now, if it gave its last turn up for one."""
+    if client.rests_since is not None:
+        client.last_rest = now - client.rests_since
+
+
+def rest_asked(
+    state: DeviceState, roster: Roster, client: Client, head: Client, now: float
+) -> float:
+    """Return how long a client is asked to rest before it gives way to the head."""
+    rest = roster.regime.rest_seconds(state, roster, client, head)
+    if roster.regime.is_sliced:
+        return rest
+    least = min(rest, state.settings.idle_grace / GRACE_PARTS)
+    return max(least, rest - rested_seconds(state, client, now))
+
+
+def rested_seconds(state: DeviceState, client: Client, now: float) -> float:
+    """Return for how long a client with a turn has surely had nothing to run."""
+    if client.busy:
+        return 0.0
+    unheard = UNTOLD_SECONDS
+    if client.active:
+        unheard = max(UNHEARD_SECONDS, UNHEARD_SLICES * state.settings.slice_seconds)
+    return max(0.0, now - client.worked_at - unheard)

@@ -1,0 +1,73 @@
+import pytest
+
+from nvshare.core.clients.roster import Queue, Roster
+from nvshare.core.lease import IllegalTransition, State, Step
+from nvshare.core.memory import Load
+from nvshare.core.record.client import Client
+from nvshare.core.record.device import RegimeName
+from nvshare.core.regimes import find_regime
+
+
+def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
+    queue = Queue()
+    clients = [Client(n, rank=rank, order=n) for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])]
+    for client in reversed(clients):
+        queue.add(client)
+    assert [client.id for client in queue] == [3, 1, 0, 2]
+    queue.remove(clients[0])
+    assert [client.id for client in reversed(queue)] == [2, 1, 3]
+    assert queue.first() is clients[3]
+    assert len(queue) == 3
+
+
+def test_an_empty_queue_has_no_first() -> None:
+    assert Queue().first() is None
+
+
+def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
+    three = roster.clients[3]
+    roster.move(three, Step.GRANT, 1.0)
+    roster.move(three, Step.REVOKE, 1.0)
+    assert not roster.admits(roster.clients[2])
+    roster.go_on_without(three)
+    assert roster.admits(roster.clients[2])
+    assert list(roster.overdue) == [3]
+    roster.move(three, Step.RELEASE, 2.0)
+    assert not roster.overdue
+    assert not three.overdue
+
+
+def test_another_regime_weighs_everybody_anew(roster: Roster) -> None:
+    roster.set_regime(find_regime(RegimeName.ONE))
+    assert roster.everyone_load == Load(3, 3)
+    assert roster.capacity == 1
+    roster.set_regime(find_regime(RegimeName.TOGETHER))
+    assert roster.everyone_load == Load(0, 0)
+
+
+def test_who_is_asked_is_known_until_it_is_taken_back(roster: Roster) -> None:
+    one = roster.clients[1]
+    roster.move(one, Step.GRANT, 1.0)
+    roster.ask(one, 1.0)
+    assert list(roster.soft_revoked) == [1]
+    roster.keep(one, 1.0)
+    assert not roster.soft_revoked
+    roster.ask(one, 1.0)
+    roster.move(one, Step.REVOKE, 1.0)
+    assert not roster.soft_revoked
+    assert not one.soft_revoked
+
+
+def test_an_illegal_move_changes_nothing(roster: Roster) -> None:
+    one = roster.clients[1]
+    with pytest.raises(IllegalTransition):
+        roster.move(one, Step.REVOKE, 1.0)
+    assert one.state is State.IDLE
+    assert list(roster.idle) == [1, 2, 3]
+
+
+def test_a_step_that_leads_nowhere_keeps_the_place_in_the_queue(roster: Roster) -> None:
+    for number in (2, 1):
+        roster.move(roster.clients[number], Step.WANT, 5.0)
+    roster.move(roster.clients[2], Step.WANT, 9.0)
+    assert [client.id for client in roster.waiting] == [2, 1]
