@@ -4,33 +4,36 @@ from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping
 from operator import attrgetter
 
-from nvshare.core.clients.sums import Sums
+from nvshare.core.clients.counts import Counts
 from nvshare.core.host.safe_order import leaves_hope
 from nvshare.core.memory import Load, Memory
 from nvshare.core.record.client import Client
+from nvshare.core.record.device import DeviceState
 
 
 def _overflow(swappable: int, room: int) -> int:
     return min(swappable, max(0, swappable - room))
 
 
-class Fitting(Sums):
+class Fitting(Counts):
     """Questions about room, answered from the sums."""
+
+    state: DeviceState
 
     @property
     def usable(self) -> int:
         """Bytes of the device that clients may fill."""
-        return max(0, self._state.usable_bytes - self._state.outside_bytes)
+        return max(0, self.state.usable_bytes - self.state.outside_bytes)
 
     @property
     def context(self) -> int:
         """Bytes that the context of one more client takes, as far as is known."""
-        return self._state.context_bytes
+        return self.state.context_bytes
 
     @property
     def unasked(self) -> int:
         """Bytes that each client may gain without asking."""
-        return self._state.unasked_bytes
+        return self.state.unasked_bytes
 
     @property
     def room(self) -> int:
@@ -68,7 +71,7 @@ class Fitting(Sums):
         It is 0 where waiting would be useless: without scheduling no client moves out, and after a
         long time without any move none is expected.
         """
-        waits = self.regime.takes_turns and not self._state.room_waived
+        waits = self.regime.takes_turns and not self.state.room_waived
         return self.lacking if waits else 0
 
     @property

@@ -9,6 +9,7 @@ memory of clients that copy theirs (host/provide.py). Memory that does not fit t
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import HostState, Pool
@@ -19,6 +20,21 @@ GIB = 1 << 30
 def gib(size: int) -> str:
     """Return a size for messages."""
     return f"{size / GIB:.1f} GiB"
+
+
+class Kept(NamedTuple):
+    """What the host keeps for a client, and would if all that can leave did."""
+
+    booked: int
+    swappable: int
+
+    @classmethod
+    def of(cls, client: Client) -> "Kept":
+        """Return that of a client as it is now."""
+        return cls(client.booked, client.memory.swappable)
+
+
+NOTHING_KEPT = Kept(0, 0)
 
 
 class _Level:
@@ -39,10 +55,9 @@ class _Level:
     def is_tight(self) -> bool:
         return self.unbacked > self.left
 
-    def count(self, client: Client, sign: int) -> None:
-        booked = client.booked
-        self.spent += sign * max(0, booked - self.pool.charged[client.id])
-        self.unbacked += sign * (client.memory.swappable - booked)
+    def count(self, charged: int, kept: Kept, sign: int) -> None:
+        self.spent += sign * max(0, kept.booked - charged)
+        self.unbacked += sign * (kept.swappable - kept.booked)
 
 
 class HostRoom:
@@ -73,12 +88,14 @@ class HostRoom:
         node = () if limit is None else (limit - self.kept,)
         return (*node, *(level.left for level in self._levels.values()))
 
-    def count(self, client: Client, sign: int) -> None:
-        """Count a client in, or out with sign -1."""
-        self.kept += sign * client.booked
-        self.swappable += sign * client.memory.swappable
+    def count(self, client: Client, before: Kept, after: Kept) -> None:
+        """Count a client for something else than before."""
+        self.kept += after.booked - before.booked
+        self.swappable += after.swappable - before.swappable
         for level in self._levels_of.get(client.id, ()):
-            level.count(client, sign)
+            charged = level.pool.charged[client.id]
+            level.count(charged, before, -1)
+            level.count(charged, after, 1)
             self._judge(level)
 
     def welcome(self, client: Client) -> None:
@@ -104,7 +121,7 @@ class HostRoom:
             level = self._levels[name] = _Level(pool)
             for client in members:
                 pool.charged[client.id] = client.charged
-                level.count(client, 1)
+                level.count(client.charged, Kept.of(client), 1)
             self._judge(level)
         self._index()
 

@@ -8,7 +8,7 @@ greatest one there is: whatever goes before it, a client gets that much.
 If several users compete, the programs of each share the weight of one. A container is a user.
 """
 
-from nvshare.core.clients.sums import Sums
+from nvshare.core.clients.counts import Counts
 from nvshare.core.record.client import Client
 from nvshare.core.settings import Priority
 
@@ -16,7 +16,7 @@ RATIO = 20.0
 _WEIGHTS = {Priority.HIGH: RATIO, Priority.NORMAL: 1.0, Priority.LOW: 1 / RATIO}
 
 
-def weight_of(roster: Sums, client: Client) -> float:
+def weight_of(roster: Counts, client: Client) -> float:
     """Return a client's weight among the clients that compete now."""
     weight = _by_priority(roster, client.limits.priority)
     if len(roster.tenants) > 1:
@@ -24,7 +24,7 @@ def weight_of(roster: Sums, client: Client) -> float:
     return weight
 
 
-def weights_of_all(roster: Sums) -> float:
+def weights_of_all(roster: Counts) -> float:
     """Return the sum of the weights of all clients that may compete."""
     total = sum(_by_priority(roster, one) * count for one, count in roster.classes.items())
     if len(roster.tenants) > 1:
@@ -32,7 +32,7 @@ def weights_of_all(roster: Sums) -> float:
     return total
 
 
-def _by_priority(roster: Sums, priority: Priority) -> float:
+def _by_priority(roster: Counts, priority: Priority) -> float:
     if len(roster.classes) < 2:
         return 1.0
     greatest = max(_WEIGHTS[one] for one in roster.classes)

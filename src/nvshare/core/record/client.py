@@ -49,6 +49,8 @@ class Client:
     # The group that shares these limits, if any; and the share that the client was last told.
     group: str = ""
     share: Share = NO_SHARE
+    # It has not been told its limits yet.
+    untold: bool = False
 
     # The owner of its recent use (precedence/), if the shell knows it.
     owner: str = ""
@@ -126,6 +128,8 @@ class Client:
 
     # The part of the device's capacity that it takes under the present regime.
     weight: int = 0
+    # The part that it keeps from others, whether it runs or not.
+    claim: int = 0
     # Its recent use (precedence/), and its place in the queue: the policy's rank when it began to
     # wait.
     use: Use = NO_USE
@@ -237,6 +241,16 @@ class Client:
     def holds(self) -> bool:
         """Whether it has a turn."""
         return self.state is State.RUNNING or self.state is State.YIELDING
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for other clients only."""
+        return self.state is State.WAITING and self.park is not Park.BY_HAND
+
+    @property
+    def is_yielding(self) -> bool:
+        """Whether it was told to give way, and others wait for that."""
+        return self.state is State.YIELDING and not self.overdue
 
     @property
     def is_away(self) -> bool:

@@ -96,8 +96,10 @@ def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
     if client.has_share and client.limits.compute_percent is not None:
         percent = client.limits.compute_percent * terms.scale
         share = Share(percent, terms.window, client.own)
-    if share == client.share and client.id not in roster.untold:
+    if share == client.share and not client.untold:
         return []
-    roster.untold.pop(client.id, None)
     client.share = share
+    if client.untold:
+        client.untold = False
+        roster.note(client)
     return [SetLimits(client.id, client.limits, share)]

@@ -1,6 +1,6 @@
 """How much is kept on the host, how much more may leave, and how much cannot."""
 
-from nvshare.core.clients.host_room import HostRoom
+from nvshare.core.clients.host_room import NOTHING_KEPT, HostRoom, Kept
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
@@ -15,7 +15,7 @@ def make(
     """Return the host with these clients, and pools by their rooms and members."""
     host = HostRoom(HostState(limit))
     for client in clients:
-        host.count(client, 1)
+        host.count(client, NOTHING_KEPT, Kept.of(client))
     for name, (room, members) in pools.items():
         known = [client for client in clients if client.id in members]
         host.set_pool(name, Pool(99, room, dict.fromkeys(members, 0)), known)
@@ -71,15 +71,15 @@ def test_a_client_is_in_all_its_pools_and_the_node() -> None:
 def test_pages_that_were_made_since_somebody_looked_are_spent() -> None:
     host, (client,) = make(None, idle(1, 12, most_out=3), pool=(5, [1]))
     assert host.left_for(client) == 5
-    host.count(client, -1)
+    host.count(client, Kept.of(client), NOTHING_KEPT)
     client.evicting = 7
-    host.count(client, 1)
+    host.count(client, NOTHING_KEPT, Kept.of(client))
     assert host.left_for(client) == 5 - (7 - 3)
     # The kernel has charged them by now.
-    host.count(client, -1)
+    host.count(client, Kept.of(client), NOTHING_KEPT)
     client.evicting, client.most_out, client.surely_out = 0, 7, 7
     client.memory = Memory(12, 0, 7)
-    host.count(client, 1)
+    host.count(client, NOTHING_KEPT, Kept.of(client))
     host.set_pool("pool", Pool(99, 1, {1: 0}), [client])
     assert host.left_for(client) == 1
     assert takes(host, client) == [1]
@@ -99,11 +99,11 @@ def test_where_everything_could_leave_nothing_is_looked_at() -> None:
 
 def test_who_is_gone_is_in_no_pool() -> None:
     host, (one, two) = make(None, idle(1, 12), idle(2, 2), pool=(5, [1, 2]))
-    host.count(one, -1)
+    host.count(one, Kept.of(one), NOTHING_KEPT)
     host.forget(one)
     assert host.state.pools["pool"].charged == {2: 0}
     assert not host.is_tight
-    host.count(two, -1)
+    host.count(two, Kept.of(two), NOTHING_KEPT)
     host.forget(two)
     assert host.state.pools == {}
 
@@ -112,7 +112,7 @@ def test_who_is_named_before_it_joins_brings_what_is_charged_already() -> None:
     host, _ = make(None, pool=(5, [1]))
     client = idle(1, 12, swapped=6, most_out=6)
     host.welcome(client)
-    host.count(client, 1)
+    host.count(client, NOTHING_KEPT, Kept.of(client))
     assert host.left_for(client) == 5
 
 

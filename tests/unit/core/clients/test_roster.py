@@ -1,27 +1,10 @@
 import pytest
 
-from nvshare.core.clients.roster import Queue, Roster
+from nvshare.core.clients.roster import Roster
 from nvshare.core.lease import IllegalTransition, State, Step
 from nvshare.core.memory import Load
-from nvshare.core.record.client import Client
 from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import find_regime
-
-
-def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
-    queue = Queue()
-    clients = [Client(n, rank=rank, order=n) for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])]
-    for client in reversed(clients):
-        queue.add(client)
-    assert [client.id for client in queue] == [3, 1, 0, 2]
-    queue.remove(clients[0])
-    assert [client.id for client in reversed(queue)] == [2, 1, 3]
-    assert queue.first() is clients[3]
-    assert len(queue) == 3
-
-
-def test_an_empty_queue_has_no_first() -> None:
-    assert Queue().first() is None
 
 
 def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.core.clients.host_room import HostRoom
+from nvshare.core.clients.host_room import NOTHING_KEPT, HostRoom, Kept
 from nvshare.core.effects import Revoke, Urgency
 from nvshare.core.events import TimerKind
 from nvshare.core.lease import State
@@ -32,7 +32,7 @@ def test_nobody_is_to_move_what_the_host_cannot_hold() -> None:
     clients = [Client(number, memory=Memory(4), state=State.IDLE) for number in (1, 2, 3)]
     host = HostRoom(HostState(limit=3))
     for client in clients:
-        host.count(client, 1)
+        host.count(client, NOTHING_KEPT, Kept.of(client))
     assert [evicted for _, evicted in share_out(clients, 6, host.allowance())] == [3, 0, 0]
 
 

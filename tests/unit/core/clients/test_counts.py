@@ -15,3 +15,19 @@ def test_sums_follow_every_move(roster: Roster) -> None:
     assert roster.running_load == Load()
     assert roster.yielding_load == Load(3, 1)
     assert (roster.running_bytes, roster.yielding_bytes) == (0, 3)
+
+
+def test_who_is_gone_counts_for_nothing(roster: Roster) -> None:
+    for client in list(roster.clients.values()):
+        roster.move(client, Step.LEAVE, 1.0)
+    assert (roster.pinned, roster.swappable, roster.closed_bytes) == (0, 0, 0)
+    assert roster.everyone_load == Load()
+    assert not (roster.clients or roster.idle or roster.closed or roster.classes)
+    assert roster.host.kept == roster.host.swappable == 0
+
+
+def test_what_is_noted_twice_counts_once(roster: Roster) -> None:
+    roster.note(roster.clients[1])
+    roster.note(roster.clients[1])
+    assert roster.swappable == 21
+    assert list(roster.idle) == [1, 2, 3]
