@@ -4,7 +4,8 @@ A snapshot is made comparable: its time is always the same, and forget.py remove
 cannot make a difference any more.
 """
 
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from math import ceil
 from operator import attrgetter
@@ -27,7 +28,18 @@ GPU = "gpu"
 # Far more than a journal of one event has.
 _NEVER = 1 << 30
 
-_CLIENT = attrgetter(*(one.name for one in fields(Client) if one.name not in ("id", "group")))
+
+def _names(record: Any, before: str = "") -> Iterator[str]:
+    """Return the names of all fields of a record and its parts."""
+    for one in fields(record):
+        part = getattr(record, one.name)
+        if is_dataclass(part) and type(part).__hash__ is None:
+            yield from _names(part, f"{before}{one.name}.")
+        else:
+            yield f"{before}{one.name}"
+
+
+_CLIENT = attrgetter(*(name for name in _names(Client(0)) if name not in ("id", "group")))
 _APART = {"id", "settings", "pace", "ways", "alarms", "handover", "head", "use_clock", "left_uses"}
 _DEVICE = attrgetter(*(one.name for one in fields(DeviceState) if one.name not in _APART))
 
@@ -96,9 +108,9 @@ class Daemon:
         snapshot = Core(self.snapshot).snapshot()
         device = snapshot.devices[0].state
         for client in snapshot.devices[0].clients:
-            client.turn = turn(client.id, client.turn)
-            if client.next_turn is not None:
-                client.next_turn = turn(client.id, client.next_turn)
+            client.turn.number = turn(client.id, client.turn.number)
+            if client.turn.next is not None:
+                client.turn.next = turn(client.id, client.turn.next)
         if plan := device.handover:
             device.handover = replace(
                 plan,
@@ -128,7 +140,7 @@ def fire(kind: TimerKind, seconds: int) -> TimerFired:
 
 
 def _turns(client: Client) -> tuple[int, int]:
-    return client.turn, client.next_turn or 0
+    return client.turn.number, client.turn.next or 0
 
 
 def _handle(daemon: Daemon, event: Event) -> Answer:

@@ -80,17 +80,25 @@ def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     else:
         age = min(age, 1.0) if client.state is State.IDLE else 0.0
     client.since = NOW - age
-    is_helped = client.state is State.YIELDING and client.helped_at > -inf
-    client.helped_at = NOW - min(now - client.helped_at, HELP_PATIENCE) if is_helped else -inf
-    if client.interrupted is not None:
-        client.interrupted = min(client.interrupted, settings.longest_turn)
-    turn = min(1.0, now - client.granted_at) if client.holds and client.bursts else 0.0
-    client.granted_at = NOW - turn
-    client.worked_at = client.calm_since = client.parked_at = NOW
-    client.moved_out_at = client.moved_in_at = NOW
-    client.last_rest = client.idle_seconds = client.held_before = client.judged_busy = 0.0
-    client.gained_at = client.pace = 0.0
-    client.rests_since, client.growing, client.surely_out = None, False, 0
+    is_helped = client.state is State.YIELDING and client.drain.helped_at > -inf
+    client.drain.helped_at = (
+        NOW - min(now - client.drain.helped_at, HELP_PATIENCE) if is_helped else -inf
+    )
+    if client.standing.interrupted is not None:
+        client.standing.interrupted = min(client.standing.interrupted, settings.longest_turn)
+    turn = (
+        min(1.0, now - client.turn.granted_at)
+        if client.has_turn and client.standing.bursts
+        else 0.0
+    )
+    client.turn.granted_at = NOW - turn
+    client.work.worked_at = client.growth.calm_since = client.parked_at = NOW
+    client.moving.out_at = client.moving.in_at = NOW
+    client.rest.last = client.turn.idle_seconds = client.work.held_before = (
+        client.work.judged_busy
+    ) = 0.0
+    client.growth.gained_at = client.growth.pace = 0.0
+    client.rest.since, client.growth.growing, client.host_pages.surely_out = None, False, 0
 
 
 def _forget_device(state: DeviceState, now: float) -> None:
@@ -114,22 +122,30 @@ def _forget_device(state: DeviceState, now: float) -> None:
 def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> None:
     """Move all uses to the present, and keep the order of the places that come from them."""
     clients, clock = list(clients), state.use_clock
-    ranks = {one.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
-    ranks |= {one.rank for one in clients if one.state is State.WAITING and one.bursts}
+    ranks = {one.standing.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
+    ranks |= {
+        one.standing.rank for one in clients if one.state is State.WAITING and one.standing.bursts
+    }
     # A rank is less than half a second from the moment from which it comes.
     old = sorted(rank for rank in ranks if rank < now - 0.5)
     places = {rank: Use(at=NOW - len(old) + order) for order, rank in enumerate(old)}
     for client in clients:
-        if client.state is State.WAITING and client.bursts:
-            place = places.get(client.rank)
-            client.rank = place.rank(HALF_LIFE) if place else client.rank - (now - NOW)
-        place = places.get(client.use.rank(HALF_LIFE)) if client.state is State.IDLE else None
-        client.use = _moved(client.use, clock.at, place.at if place else NOW)
-    marks = [one.use.mark for one in clients if one.use.mark is not None]
+        if client.state is State.WAITING and client.standing.bursts:
+            place = places.get(client.standing.rank)
+            client.standing.rank = (
+                place.rank(HALF_LIFE) if place else client.standing.rank - (now - NOW)
+            )
+        place = (
+            places.get(client.standing.use.rank(HALF_LIFE)) if client.state is State.IDLE else None
+        )
+        client.standing.use = _moved(client.standing.use, clock.at, place.at if place else NOW)
+    marks = [one.standing.use.mark for one in clients if one.standing.use.mark is not None]
     least = min(marks, default=clock.reading)
     for client in clients:
-        if client.use.mark is not None:
-            client.use = replace(client.use, mark=client.use.mark - least)
+        if client.standing.use.mark is not None:
+            client.standing.use = replace(
+                client.standing.use, mark=client.standing.use.mark - least
+            )
     clock.reading -= least
     clock.at -= now - NOW
 
@@ -144,13 +160,15 @@ def _moved(use: Use, now: float, to: float) -> Use:
 def _forget_services(clients: Iterable[Client], now: float) -> None:
     """Keep only the order in which clients came and were served."""
     clients = list(clients)
-    waiting = [one for one in clients if one.state is State.WAITING and not one.bursts]
-    times = sorted({now, *(one.served_at for one in clients), *(one.rank for one in waiting)})
+    waiting = [one for one in clients if one.state is State.WAITING and not one.standing.bursts]
+    times = sorted(
+        {now, *(one.standing.served_at for one in clients), *(one.standing.rank for one in waiting)}
+    )
     places = {time: NOW - (len(times) - 1 - place) for place, time in enumerate(times)}
     for order, client in enumerate(sorted(clients, key=lambda one: one.order), 1):
         client.order = order
-        client.served_at = places[client.served_at]
+        client.standing.served_at = places[client.standing.served_at]
         if client.state is not State.WAITING:
-            client.rank = 0.0
-        elif not client.bursts:
-            client.rank = places[client.rank]
+            client.standing.rank = 0.0
+        elif not client.standing.bursts:
+            client.standing.rank = places[client.standing.rank]

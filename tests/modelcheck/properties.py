@@ -65,7 +65,7 @@ def _is_excused(world: World, place: Place) -> bool:
     client = daemon.clients.get(place.id)
     if client is None:
         return process.was_welcome
-    return client.state is State.YIELDING and client.overdue
+    return client.state is State.YIELDING and client.turn.overdue
 
 
 def _check_gates(case: Case, world: World, index: int) -> None:

@@ -130,7 +130,7 @@ def _place(world: World, place: Place) -> str:
         parts.append(body.mover.job.name.lower().replace("_", " "))
     client = world.daemon.clients.get(place.id) if world.daemon else None
     if client:
-        parts.append(f"client {place.id} is {client.state.value}, turn {client.turn}")
+        parts.append(f"client {place.id} is {client.state.value}, turn {client.turn.number}")
     if place.inbox or place.outbox:
         parts.append(f"to read {len(place.inbox)}, sent {len(place.outbox)}")
     return ", ".join(parts)

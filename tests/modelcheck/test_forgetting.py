@@ -52,7 +52,7 @@ def test_who_has_used_the_device_earlier_comes_first() -> None:
         daemon = _after(daemon, ClientJoined(now=NOW, client=name, device=GPU, memory=memory))
     for name in (1, 2):
         daemon = _after(daemon, Wanted(now=later, client=name))
-        turn = daemon.clients[name].turn
+        turn = daemon.clients[name].turn.number
         end = Released(now=later, client=name, turn=turn, reason=Reason.IDLE, memory=memory)
         daemon = _after(daemon, end)
     for name in (3, 2, 1):
@@ -81,7 +81,12 @@ def _seen(world: World) -> list[object]:
         orders, events = [_kind(one) for one in place.inbox], [_kind(one) for one in place.outbox]
         client = world.daemon.clients.get(place.id) if world.daemon else None
         process = place.process and (place.process.state, place.process.body.memory)
-        known = client and (client.state, client.soft_revoked, client.overdue, client.memory)
+        known = client and (
+            client.state,
+            client.turn.soft_revoked,
+            client.turn.overdue,
+            client.memory,
+        )
         seen += [orders, events, process, known, place.id]
     return [*seen, *_uses(world)]
 
@@ -91,12 +96,12 @@ def _uses(world: World) -> list[object]:
     if world.daemon is None:
         return []
     clients, clock = world.daemon.clients, world.daemon.device.use_clock
-    uses = {name: clock.read(one.use, HALF_LIFE, 1.0) for name, one in clients.items()}
+    uses = {name: clock.read(one.standing.use, HALF_LIFE, 1.0) for name, one in clients.items()}
     waiting = [one for one in clients.values() if one.state is State.WAITING]
-    queue = [(one.id, one.bursts) for one in sorted(waiting, key=lambda one: one.place)]
+    queue = [(one.id, one.standing.bursts) for one in sorted(waiting, key=lambda one: one.place)]
     idle = (one for one in clients.values() if one.state is State.IDLE)
-    ranks = {one.id: one.use.rank(HALF_LIFE) for one in idle}
-    ranks |= {one.id: one.rank for one in waiting if one.bursts}
+    ranks = {one.id: one.standing.use.rank(HALF_LIFE) for one in idle}
+    ranks |= {one.id: one.standing.rank for one in waiting if one.standing.bursts}
     order = sorted({round(rank, 9) for rank in ranks.values()})
     places = {name: order.index(round(rank, 9)) for name, rank in ranks.items()}
     return [queue, {name: round(use, 12) for name, use in uses.items()}, places]

@@ -23,7 +23,7 @@ def check_grants(
             sizes = [roster.clients[c].memory.swappable for c in here]
             # A client that is whole on the device pushes nothing out. Nor does a gang alone on it.
             whole = not any(one.memory.swapped for one in running)
-            gangs = {one.gang for one in running}
+            gangs = {one.gang.number for one in running}
             alone = whole and (len(running) == 1 or (len(gangs) == 1 and None not in gangs))
             assert alone or not any(sizes), "a client pushes out memory that cannot leave"
 

@@ -1,14 +1,16 @@
 """A core's knowledge at one moment, to print with a failure. Checks nothing."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from nvshare.core.core import Core
 from nvshare.core.record.client import Client
 
 # Words for a client, each shown if its attribute is true.
 _MARKS = (
-    *("soft_revoked", "wants", "overdue", "undrained", "rests", "stalled", "rides"),
-    *("visits", "bursts", "is_barred", "busy", "hold_waits"),
+    *("turn.soft_revoked", "turn.wants", "turn.overdue", "drain.undrained"),
+    *("gang.rests", "gang.stalled", "gang.rides", "hold.waits"),
+    *("standing.visits", "standing.bursts", "is_barred", "work.busy"),
 )
 
 
@@ -29,9 +31,11 @@ def _lines(core: Core) -> Iterator[str]:
 
 
 def _client(client: Client) -> str:
-    marks = [mark for mark in _MARKS if getattr(client, mark)]
-    gang = "" if client.gang is None else f" of gang {client.gang}"
-    hold = "" if client.hold is None else f" {client.hold.value} since {client.hold_since}"
+    marks = [mark for mark in _MARKS if attrgetter(mark)(client)]
+    gang = "" if not client.in_gang else f" of gang {client.gang.number}"
+    hold = (
+        "" if client.hold.stage is None else f" {client.hold.stage.value} since {client.hold.since}"
+    )
     park = "" if client.park is None else f" parked {client.park.value}"
     return (
         f"{client.id}{gang}: {client.state.value} since {client.since}{hold}{park}, weighs "

@@ -317,17 +317,17 @@ class Sharing(RuleBasedStateMachine):
                 client = self.world.client(program)
                 state = client.state
                 # Others go on without it, and its gate is open again.
-                goes_on = client.overdue and client.undrained_since is not None
+                goes_on = client.turn.overdue and client.drain.failing_since is not None
                 # A program that gives way while the daemon restarts is taken for a running one.
                 assert not program.open or state is State.RUNNING or goes_on
                 closes = program.draining or program.holding
                 assert not closes or state in (State.YIELDING, State.RUNNING)
-                assert state is not State.YIELDING or closes or goes_on or client.rests
-                assert state is not State.RUNNING or program.open or closes or client.rests
-                waits = program.waiting and not closes and not client.rests
+                assert state is not State.YIELDING or closes or goes_on or client.gang.rests
+                assert state is not State.RUNNING or program.open or closes or client.gang.rests
+                waits = program.waiting and not closes and not client.gang.rests
                 # All clients of a gang wait if one does, also after the gang has dissolved.
                 assert (state is State.WAITING) == waits or (client.group and not waits)
-                cannot = client.undrained_since is not None
+                cannot = client.drain.failing_since is not None
                 if client.park is Park.BY_HAND and not self._has_just_begun and not cannot:
                     assert not program.open, "parked, and its gate is open"
 

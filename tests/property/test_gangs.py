@@ -130,29 +130,33 @@ class Gangs(Sharing):
         halves: dict[int, set[bool]] = {}
         for roster in self.world.rosters:
             for client in roster.clients.values():
-                if client.gang is not None and not self._is_apart(client):
-                    halves.setdefault(client.gang, set()).add(client.holds)
+                if client.gang.number is not None and not self._is_apart(client):
+                    halves.setdefault(client.gang.number, set()).add(client.has_turn)
         waits = [client for roster in self.world.rosters for client in roster.waiting]
         for gang, states in halves.items():
             if len(states) == 2:
                 assert not any(
-                    client.gang == gang and self._runs_beside(client) for client in waits
+                    client.gang.number == gang and self._runs_beside(client) for client in waits
                 ), f"gang {gang} runs in part"
 
     def _runs_beside(self, client: Client) -> bool:
         """Whether others of its gang run while a client waits."""
         clients = (one for roster in self.world.rosters for one in roster.clients.values())
-        mates = [one for one in clients if one.gang == client.gang and not self._is_apart(one)]
+        mates = [
+            one
+            for one in clients
+            if one.gang.number == client.gang.number and not self._is_apart(one)
+        ]
         yields = any(one.state is State.YIELDING for one in mates)
         return not yields and any(one.state is State.RUNNING for one in mates)
 
     def _is_apart(self, client: Client) -> bool:
-        return client.overdue or client.undrained or self._has_just_begun
+        return client.turn.overdue or client.drain.undrained or self._has_just_begun
 
     def _is_promised_a_turn(self, program: Program) -> bool:
         """Ranks without a gang may keep each other from ever giving up a turn."""
         group = [one for one in self.world.programs.values() if one.group == program.group]
-        return not program.group or all(self.world.client(one).gang is not None for one in group)
+        return not program.group or all(self.world.client(one).in_gang for one in group)
 
     def _bound(self) -> float:
         # Each rank may be the last that a gang waits for, on each of its devices.

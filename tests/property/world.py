@@ -62,7 +62,7 @@ MOST_ON_THE_WAY = 20_000
 
 def _parks(client: Client) -> bool:
     """Whether a client was revoked because it is parked, or will be after a long rest."""
-    return client.park is Park.BY_HAND or client.rest_asked_at is not None
+    return client.park is Park.BY_HAND or client.rest.asked_at is not None
 
 
 class World:
@@ -225,7 +225,7 @@ class World:
         self._note(event)
         before = self._states()
         clients = [client for roster in self.rosters for client in roster.clients.values()]
-        rested = {client.id for client in clients if client.rests}
+        rested = {client.id for client in clients if client.gang.rests}
         effects = self.core.handle(event)
         self.times.follow(event, effects)
         if isinstance(event, Released):
@@ -312,7 +312,7 @@ class World:
             elif isinstance(effect, Revoke):
                 roster = self._roster_of(effect.client)
                 client = roster.clients[effect.client]
-                if _parks(client) or client.gang is not None or client.group in self.collectives:
+                if _parks(client) or client.in_gang or client.group in self.collectives:
                     # It may have to give way because of another device.
                     continue
                 assert not roster.everything_fits, "everything fits, but a client was switched"
@@ -332,7 +332,7 @@ class World:
                     self.held_up |= dict.fromkeys((one.id for one in mates), self.now)
             for client in roster.waiting:
                 # It waits for a rank of its gang that is held up, or parked.
-                if client.stalled:
+                if client.gang.stalled:
                     self.held_up[client.id] = self.now
 
     def _without_newcomers(self, event: Event, effects: list[Effect]) -> list[Answer]:

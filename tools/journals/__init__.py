@@ -7,6 +7,9 @@
 event that a core was told and every effect that it returned. ``compare`` tells the same events to
 the present core. It shows each first difference of a history, and fails if there is one.
 
+Some tests change a core by hand, and so their histories cannot be told again. They differ on the
+recorded commit as well: compare there first.
+
 The journals are large, and are kept outside git. They can be made again from any commit: check it
 out, run `make build` there, and name it with ``--tree``. Only the events, the effects and
 ``Core.handle`` have to be the same in both checkouts.

@@ -197,7 +197,7 @@ class Core:
         clients = [c for device in self._devices.values() for c in device.roster.clients.values()]
         return HostView(
             limit=self._host.state.limit,
-            kept=sum(client.most_out for client in clients),
+            kept=sum(client.host_pages.most_out for client in clients),
             swapped=sum(client.memory.swapped - client.memory.untouched for client in clients),
         )
 

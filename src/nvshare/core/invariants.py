@@ -93,20 +93,20 @@ def _membership(roster: Roster) -> Iterator[str]:
         yield "the set of parked clients is wrong"
     if set(roster.barred) != {c.id for c in roster.clients.values() if c.is_barred}:
         yield "the set of clients that wait and are parked by hand is wrong"
-    if set(roster.over) != {c.id for c in roster.clients.values() if c.over_limit}:
+    if set(roster.over) != {c.id for c in roster.clients.values() if c.excess.over_limit}:
         yield "the set of clients that exceed their limits is wrong"
-    cramped = {c.id for c in roster.clients.values() if c.missing or c.told_missing}
+    cramped = {c.id for c in roster.clients.values() if c.moving.missing or c.moving.told_missing}
     if set(roster.cramped) != cramped:
         yield "the set of clients that have no room yet is wrong"
-    if set(roster.newcomers) != {c.id for c in roster.clients.values() if c.awaits_room}:
+    if set(roster.newcomers) != {c.id for c in roster.clients.values() if c.moving.awaits_room}:
         yield "the set of clients whose contexts have no room yet is wrong"
-    if any(not roster.clients[name].holds for name in cramped):
+    if any(not roster.clients[name].has_turn for name in cramped):
         yield "a client without a turn waits for room"
-    if set(roster.undrained) != {c.id for c in roster.running.values() if c.undrained}:
+    if set(roster.undrained) != {c.id for c in roster.running.values() if c.drain.undrained}:
         yield "the set of clients that cannot give way is wrong"
-    if set(roster.active) != {c.id for c in roster.clients.values() if c.active}:
+    if set(roster.active) != {c.id for c in roster.clients.values() if c.work.active}:
         yield "the set of clients that have work on the device is wrong"
-    if set(roster.soft_revoked) != {c.id for c in roster.running.values() if c.soft_revoked}:
+    if set(roster.soft_revoked) != {c.id for c in roster.running.values() if c.turn.soft_revoked}:
         yield "the set of clients that were asked to give way is wrong"
 
 
@@ -126,13 +126,13 @@ def _sums(roster: Roster) -> Iterator[str]:
         "waiting_load": _load(roster.waiting),
         "running_load": _load(roster.running.values()),
         "yielding_load": _load(roster.yielding.values()),
-        "busy": sum(c.busy for c in clients),
+        "busy": sum(c.work.busy for c in clients),
         "pinned": sum(c.memory.pinned for c in clients),
         "swappable": sum(c.memory.swappable for c in clients),
         "running_bytes": sum(c.present for c in roster.running.values()),
         "yielding_bytes": sum(c.inside for c in roster.yielding.values()),
         "closed_bytes": sum(c.staying for c in closed),
-        "outbound_bytes": sum(c.outbound for c in clients),
+        "outbound_bytes": sum(c.moving.outbound for c in clients),
         "leaving_bytes": sum(c.leaving for c in (*closed, *roster.yielding.values())),
     }
     for name, value in expected.items():
@@ -166,9 +166,9 @@ def _queue(roster: Roster) -> Iterator[str]:
 def _turns(device: Device) -> Iterator[str]:
     """Turn numbers are given once, and in advance only to waiting clients."""
     for client in device.roster.clients.values():
-        if max(client.turn, client.next_turn or 0) > device.state.last_turn:
+        if max(client.turn.number, client.turn.next or 0) > device.state.last_turn:
             yield f"client {client.id} has a turn that was never numbered"
-        if client.next_turn is not None and client.state is not State.WAITING:
+        if client.turn.next is not None and client.state is not State.WAITING:
             yield f"client {client.id} does not wait, and is to be handed a turn"
 
 
@@ -195,7 +195,9 @@ def _running_fits(roster: Roster) -> Iterator[str]:
         return
     if not roster.running_load.fits(roster.capacity):
         yield "the running clients do not fit together"
-    if any(c.grown for c in roster.running.values()) and not roster.host_lets_all(roster.running):
+    if any(c.growth.grown for c in roster.running.values()) and not roster.host_lets_all(
+        roster.running
+    ):
         yield "a client has grown beside memory that cannot leave, and runs"
 
 
@@ -204,11 +206,11 @@ def _together(device: Device) -> Iterator[str]:
     roster = device.roster
     open_to_all = [c for c in (*roster.idle.values(), *roster.waiting) if not c.park]
     # A client of a gang may wait, or be asked, because of another device.
-    if roster.everything_fits and any(c.gang is None for c in open_to_all):
+    if roster.everything_fits and any(not c.in_gang for c in open_to_all):
         yield "everything fits, but a client's gate is closed"
-    if roster.everything_fits and any(c.gang is None for c in roster.soft_revoked.values()):
+    if roster.everything_fits and any(not c.in_gang for c in roster.soft_revoked.values()):
         yield "everything fits, but a client was asked to give way"
-    closed = (c for c in roster.closed.values() if c.gang is None)
+    closed = (c for c in roster.closed.values() if not c.in_gang)
     if not roster.regime.takes_turns and any(not c.park for c in closed):
         yield "there is no scheduling, but a client's gate is closed"
 
@@ -218,51 +220,51 @@ def _waiting(device: Device) -> Iterator[str]:
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
     able = [one for one in roster.waiting if roster.host_lets(one) and may_be_head(roster, one)]
-    able = [one for one in able if not one.stalled]
+    able = [one for one in able if not one.gang.stalled]
     able = [] if _all_fits_but_for_gangs(roster) else able
     if (head in able) != bool(able) or (head and head not in able):
         yield "the head is not a client that waits and could run"
-    alone = [one for one in roster.waiting if one.gang is None]
+    alone = [one for one in roster.waiting if not one.in_gang]
     if head in alone and roster.admits(head):
         yield "the head fits and is kept waiting"
     if any(c.weight == 0 for c in alone):
         yield "a client waits that is in no other client's way"
     # A client with all its memory on the device pushes nothing out. One of a gang may wait for
     # another device.
-    able = [one for one in able if one.gang is None]
-    able += [one for one in alone if not one.memory.swapped and not one.grown]
-    comes = head is not None and head.gang is not None
+    able = [one for one in able if not one.in_gang]
+    able += [one for one in alone if not one.memory.swapped and not one.growth.grown]
+    comes = head is not None and head.in_gang
     if able and not roster.running and not roster.yielding and not comes:
         yield "a client waits, and the device is idle"
-    if not head and any(c.gang is None for c in roster.soft_revoked.values()):
+    if not head and any(not c.in_gang for c in roster.soft_revoked.values()):
         yield "no client waits, but one was asked to give way"
 
 
 def _all_fits_but_for_gangs(roster: Roster) -> bool:
     """Whether all waiting clients are of gangs that wait for other devices: none is the head."""
-    return roster.everything_fits and all(one.gang is not None for one in roster.waiting)
+    return roster.everything_fits and all(one.in_gang for one in roster.waiting)
 
 
 def _parking(device: Device) -> Iterator[str]:
     """A parked client has no turn, and all its memory that may be there is on the host."""
     roster, state = device.roster, device.state
     for client in roster.parked.values():
-        if client.state is State.RUNNING and not client.undrained:
+        if client.state is State.RUNNING and not client.drain.undrained:
             yield "a parked client runs"
         if client.park is Park.IDLE and client.state is not State.IDLE:
             yield "a client is parked for being idle, and is not idle"
-        if client.is_away and (client.busy or client.active):
+        if client.is_away and (client.work.busy or client.work.active):
             yield "a parked client counts as having work"
         can = not roster.host.is_tight or roster.host.allowance().take(client, client.staying)
         waits = TimerKind.PARK in state.alarms or (client.leaving and roster.host.is_tight)
         if client.is_away and client.staying and can and not waits:
             yield "the memory of a parked client stays although it could leave"
-    asked = [c for c in roster.clients.values() if c.rest_asked_at is not None]
+    asked = [c for c in roster.clients.values() if c.rest.asked_at is not None]
     if set(roster.resting) != {c.id for c in asked}:
         yield "the set of clients that were asked to rest is wrong"
     if any(c.state is not State.RUNNING for c in asked):
         yield "a client without a turn was asked to rest"
-    if asked and (state.settings.idle_park is None or any(c.soft_revoked for c in asked)):
+    if asked and (state.settings.idle_park is None or any(c.turn.soft_revoked for c in asked)):
         yield "a client was asked to rest that need not"
 
 
@@ -272,15 +274,15 @@ def _timers(device: Device) -> Iterator[str]:
     head = None if state.head is None else roster.clients.get(state.head)
     needs_turn_end = head is not None and not roster.running_admits(*roster.party(head))
     # A gang whose turn would be due here may wait for another device.
-    waits = head is not None and head.gang is not None and TimerKind.TURN not in state.alarms
+    waits = head is not None and head.in_gang and TimerKind.TURN not in state.alarms
     if needs_turn_end != (TimerKind.TURN in state.alarms) and not waits:
         yield "the timer of the turn is wrong"
     running = roster.running.values()
-    in_the_way = (one for one in running if one.weight and not one.undrained)
-    if needs_turn_end and not all(client.soft_revoked for client in in_the_way):
+    in_the_way = (one for one in running if one.weight and not one.drain.undrained)
+    if needs_turn_end and not all(client.turn.soft_revoked for client in in_the_way):
         yield "a client in the head's way was not asked to give way"
     left_alone = [*roster.undrained.values(), *roster.overdue.values()]
-    if any(one.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
+    if any(one.drain.retry_at for one in left_alone) != (TimerKind.UNDRAINED in state.alarms):
         yield "the timer of clients that cannot give way is wrong"
     if any(True for _ in still_waited_for(roster)) != (TimerKind.PATIENCE in state.alarms):
         yield "the timer of patience is wrong"

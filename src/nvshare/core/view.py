@@ -184,7 +184,7 @@ def view_device(device: "Device") -> DeviceView:
 
 def belongings_of(client: Client) -> Belongings:
     """Return what a client has."""
-    is_moving = bool(client.outbound or client.evicting or client.missing)
+    is_moving = bool(client.moving.outbound or client.moving.evicting or client.moving.missing)
     return Belongings(client.kind, client.memory, is_moving)
 
 
@@ -192,17 +192,17 @@ def glance_at(client: Client) -> Glance:
     """Return what a client does."""
     return Glance(
         state=client.state,
-        turn=client.turn,
+        turn=client.turn.number,
         on_host=client.memory.swapped - client.memory.untouched,
-        is_leaving=client.outbound > 0 or client.evicting > 0,
-        lacks_room=client.missing > 0,
+        is_leaving=client.moving.outbound > 0 or client.moving.evicting > 0,
+        lacks_room=client.moving.missing > 0,
     )
 
 
 def holding_of(device: "Device", client: Client) -> Holding:
     """Return where the memory of a client is. Memory is on the device until it has left."""
     memory = client.memory
-    staying = memory.allocated - memory.swapped + client.outbound
+    staying = memory.allocated - memory.swapped + client.moving.outbound
     away = memory.allocated - memory.untouched - staying
     return Holding(device.state.id, staying, away, memory.swapped)
 
@@ -215,12 +215,12 @@ def summary_of(client: Client) -> ClientSummary:
         client.share.percent,
         client.state,
         client.since,
-        client.overdue,
-        client.undrained_since is not None,
-        client.gang is not None,
+        client.turn.overdue,
+        client.drain.failing_since is not None,
+        client.in_gang,
         client.park,
         client.parked_at,
-        client.most_out,
+        client.host_pages.most_out,
     )
 
 
@@ -236,17 +236,17 @@ def view_client(device: "Device", client: Client) -> ClientView:
         share_percent=client.share.percent,
         state=client.state,
         since=client.since,
-        is_overdue=client.overdue,
-        cannot_drain=client.undrained_since is not None,
-        is_busy=client.busy,
-        in_gang=client.gang is not None,
+        is_overdue=client.turn.overdue,
+        cannot_drain=client.drain.failing_since is not None,
+        is_busy=client.work.busy,
+        in_gang=client.in_gang,
         park=client.park,
         parked_at=client.parked_at,
-        over_limit=client.over_limit,
+        over_limit=client.excess.over_limit,
         leaving=client.leaving,
-        is_moving=bool(client.outbound or client.evicting or client.missing),
-        kept=client.most_out,
-        surely_out=client.surely_out,
+        is_moving=bool(client.moving.outbound or client.moving.evicting or client.moving.missing),
+        kept=client.host_pages.most_out,
+        surely_out=client.host_pages.surely_out,
         booked=client.booked,
         charged=client.charged,
     )

@@ -74,7 +74,7 @@ class Stage:
         memory = Memory(allocated, pinned, swapped)
         event = ClientJoined(now=self.now, client=client, device=GPU, memory=memory, **more)
         effects = self.core.handle(event)
-        self.device.roster.clients[client].is_new = is_new
+        self.device.roster.clients[client].standing.is_new = is_new
         return effects
 
     def join_native(self, client: int, allocated: int) -> list[Effect]:
@@ -91,7 +91,7 @@ class Stage:
         who = self.device.roster.clients[client]
         told = who.state is State.YIELDING
         facts: dict[str, Any] = {
-            "turn": who.turn,
+            "turn": who.turn.number,
             "memory": who.memory,
             "reason": Reason.TOLD if told else Reason.IDLE,
         }
@@ -114,7 +114,7 @@ class Stage:
         )
 
     def moved(self, client: int, memory: Memory, **more: Any) -> list[Effect]:
-        turn = self.device.roster.clients[client].turn
+        turn = self.device.roster.clients[client].turn.number
         return self.core.handle(
             Moved(now=self.now, client=client, turn=turn, memory=memory, **more)
         )

@@ -67,7 +67,7 @@ def hand_over(core: Core) -> list[Effect]:
         Released(
             now=1.0,
             client=client.id,
-            turn=client.turn,
+            turn=client.turn.number,
             reason=Reason.IDLE,
             memory=client.memory,
             wants=True,

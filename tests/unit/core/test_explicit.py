@@ -32,7 +32,7 @@ def test_nothing_of_it_leaves_in_a_turn_because_of_a_limit() -> None:
     stage.want(1)
     effects = stage.core.handle(OverLimitChanged(now=stage.now, client=1, over_limit=20))
     assert effects == []
-    assert stage.device.roster.clients[1].over_limit == 0
+    assert stage.device.roster.clients[1].excess.over_limit == 0
 
 
 def _ways(first: Kind, second: Kind) -> bool:

@@ -54,15 +54,15 @@ def weigh_wrong(stage: Stage) -> None:
 
 
 def jump_the_queue(stage: Stage) -> None:
-    stage.device.roster.clients[3].rank += 5
+    stage.device.roster.clients[3].standing.rank += 5
 
 
 def invent_a_turn(stage: Stage) -> None:
-    stage.device.roster.clients[1].turn = 99
+    stage.device.roster.clients[1].turn.number = 99
 
 
 def promise_a_turn(stage: Stage) -> None:
-    stage.device.roster.clients[1].next_turn = 1
+    stage.device.roster.clients[1].turn.next = 1
 
 
 def let_too_many_in(stage: Stage) -> None:

@@ -23,7 +23,7 @@ def test_who_frees_memory_while_it_leaves_still_moves_what_it_was_told_to() -> N
     # Memory that was ordered out counts as swapped from when its move begins.
     assert ordered(stage.memory(2, 7, swapped=4)) == {}
     client = stage.device.roster.clients[2]
-    assert (client.outbound, client.booked) == (4, 4)
+    assert (client.moving.outbound, client.booked) == (4, 4)
     assert stage.core._host.room.left("pod") == 10 - 4
 
 
@@ -33,7 +33,7 @@ def test_what_is_allocated_behind_the_gate_before_an_order_was_read_changes_noth
     client = stage.device.roster.clients[2]
     assert client.booked == 4
     stage.moved(2, Memory(10, 0, 6), out_bytes=1, left=3)
-    assert (client.outbound, client.booked, client.surely_out) == (3, 4, 1)
+    assert (client.moving.outbound, client.booked, client.host_pages.surely_out) == (3, 4, 1)
 
 
 def test_who_asks_for_memory_has_not_begun_to_move_any_out() -> None:
@@ -41,7 +41,7 @@ def test_who_asks_for_memory_has_not_begun_to_move_any_out() -> None:
     memory = Memory(10, 0, 2, untouched=2)
     stage.core.handle(MemoryChanged(now=stage.now, client=2, memory=memory, ticket=1))
     client = stage.device.roster.clients[2]
-    assert (client.evicting, client.outbound, client.booked) == (4, 0, 4)
+    assert (client.moving.evicting, client.moving.outbound, client.booked) == (4, 0, 4)
 
 
 def test_pages_are_not_those_of_memory_that_nobody_has_used() -> None:
@@ -62,10 +62,10 @@ def test_an_order_that_crosses_a_report_on_an_earlier_one_is_not_repeated() -> N
     for left in (1, 0):
         assert ordered(stage.moved(2, Memory(8, 0, 4), out_bytes=1, left=left)) == {}
     client = stage.device.roster.clients[2]
-    assert (client.evicting, client.booked) == (2, 6)
+    assert (client.moving.evicting, client.booked) == (2, 6)
     # It has read the order.
     assert ordered(stage.moved(2, Memory(8, 0, 6), out_bytes=1, left=1)) == {}
-    assert (client.evicting, client.outbound) == (0, 1)
+    assert (client.moving.evicting, client.moving.outbound) == (0, 1)
 
 
 def test_an_order_that_is_on_its_way_is_counted_once_however_many_reports_it_crosses() -> None:
@@ -85,7 +85,7 @@ def test_who_cannot_follow_an_order_has_answered_it() -> None:
     assert ordered(stage.memory(1, 13)) == {2: 1}
     stage.memory(1, 12)
     stage.moved(2, Memory(8, 0, 4))
-    assert stage.device.roster.clients[2].evicting == 0
+    assert stage.device.roster.clients[2].moving.evicting == 0
 
 
 def test_what_had_not_left_when_its_owner_was_let_run_is_not_charged_yet() -> None:

@@ -35,42 +35,42 @@ class Counts:
     running = OrderedSetOf(lambda one: one.order if one.state is State.RUNNING else None)
     yielding = OrderedSetOf(lambda one: one.order if one.is_yielding else None)
     # Yielding for so long that others go on without them.
-    overdue = SetOf(lambda one: one.overdue)
+    overdue = SetOf(lambda one: one.turn.overdue)
     waiting = QueueOf(lambda one: one.place if one.is_waiting else None)
     # Waiting too, but parked by hand.
     barred = SetOf(lambda one: one.is_barred)
 
     # Running ones that cannot give way, and are told nothing for now.
-    undrained = SetOf(lambda one: one.undrained)
+    undrained = SetOf(lambda one: one.drain.undrained)
     # Running ones that were asked to give way when idle; and after a long rest.
-    soft_revoked = SetOf(lambda one: one.soft_revoked)
-    resting = SetOf(lambda one: one.rest_asked_at is not None)
+    soft_revoked = SetOf(lambda one: one.turn.soft_revoked)
+    resting = SetOf(lambda one: one.rest.asked_at is not None)
     # Clients whose compute is capped; and clients that have not been told their limits.
     with_share = SetOf(lambda one: one.has_share)
     untold = SetOf(lambda one: one.untold)
     # Clients that had work on the device by their last report.
-    active = SetOf(lambda one: one.active)
+    active = SetOf(lambda one: one.work.active)
     # Clients with incoming memory that has no room yet, or that have to be told that it has.
-    cramped = SetOf(lambda one: one.missing > 0 or one.told_missing > 0)
+    cramped = SetOf(lambda one: one.moving.missing > 0 or one.moving.told_missing > 0)
     # Clients whose contexts have no room yet.
-    newcomers = SetOf(lambda one: one.awaits_room > 0)
+    newcomers = SetOf(lambda one: one.moving.awaits_room > 0)
     # Clients with a closed gate and memory on the device.
-    closed = SetOf(lambda one: not one.holds and one.staying > 0)
+    closed = SetOf(lambda one: not one.has_turn and one.staying > 0)
     # Clients whose memory is all to be on the host.
     parked = SetOf(lambda one: one.park is not None)
     # Clients beyond their limit.
-    over = SetOf(lambda one: one.over_limit > 0)
+    over = SetOf(lambda one: one.excess.over_limit > 0)
     # Clients that copy their memory out themselves.
     copied = SetOf(lambda one: one.kind.is_copied)
     # Clients that have gained memory in their turns, not checked yet whether it fits.
-    grown = SetOf(lambda one: one.grown > 0)
+    grown = SetOf(lambda one: one.growth.grown > 0)
 
     # Competing clients of each priority; and clients of each user or container that hold the device
     # or wait for it.
     classes = NumberOf[Priority](lambda one: None if one.is_away else one.limits.priority)
-    tenants = NumberOf[str](lambda one: one.tenant if one.holds or one.is_waiting else None)
+    tenants = NumberOf[str](lambda one: one.tenant if one.has_turn or one.is_waiting else None)
     # Clients that compute all the time.
-    busy = SumOf(lambda one: int(one.busy))
+    busy = SumOf(lambda one: int(one.work.busy))
 
     everyone_load = LoadOf(lambda one: one.claim)
     waiting_load = LoadOf(lambda one: one.weight if one.is_waiting else None)
@@ -84,11 +84,11 @@ class Counts:
     parked_away = SumOf(lambda one: one.memory.swappable - one.staying if one.is_away else 0)
     running_bytes = SumOf(lambda one: one.present if one.state is State.RUNNING else 0)
     yielding_bytes = SumOf(lambda one: one.inside if one.is_yielding else 0)
-    closed_bytes = SumOf(lambda one: 0 if one.holds else one.staying)
+    closed_bytes = SumOf(lambda one: 0 if one.has_turn else one.staying)
     # Bytes that were ordered out and are still on the device, and bytes that count as swapped and
     # still are. No other sum has them.
-    leaving_bytes = SumOf(lambda one: one.leaving if one.is_yielding or not one.holds else 0)
-    outbound_bytes = SumOf(lambda one: one.outbound)
+    leaving_bytes = SumOf(lambda one: one.leaving if one.is_yielding or not one.has_turn else 0)
+    outbound_bytes = SumOf(lambda one: one.moving.outbound)
 
     def __init__(self, host: HostRoom, regime: "Regime") -> None:
         # Shared by all devices.

@@ -102,7 +102,7 @@ class Fitting(Counts):
     def in_the_way(self) -> list[Client]:
         """The running clients that have weight and can give way."""
         running = self.running.values()
-        return [client for client in running if client.weight and not client.undrained]
+        return [client for client in running if client.weight and not client.drain.undrained]
 
     def admits(self, *clients: Client) -> bool:
         """Whether clients, which fit together, fit beside all holders of turns."""

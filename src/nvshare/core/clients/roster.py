@@ -17,8 +17,10 @@ from nvshare.core.clients.host_room import HostRoom
 from nvshare.core.clients.notes import Notes
 from nvshare.core.lease import State, Step, next_state
 from nvshare.core.policies import Policy
-from nvshare.core.record.client import Client, Hold, Park
+from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import DeviceState
+from nvshare.core.record.gang import HoldStage
+from nvshare.core.record.standing import Standing
 from nvshare.core.record.use import half_life_of
 from nvshare.core.settings import NO_LIMITS, Limits
 
@@ -62,14 +64,16 @@ class Roster(Notes):
         state = next_state(client.id, client.state, step)
         if state is client.state:
             return
-        self.neighbours_changed |= client.active and not self.regime.is_sliced
+        self.neighbours_changed |= client.work.active and not self.regime.is_sliced
         self._enter(client, state, now)
         if state in (State.WAITING, State.IDLE):
-            client.offered = client.unused = 0
-            client.rests = False
+            client.moving.offer(0)
+            client.growth.leave_unused(0)
+            client.gang.end_rest()
         if state is State.WAITING:
-            client.rank = self.rank_of(client)
-        client.hold, client.hold_waits, client.stalled = None, False, False
+            client.standing.queue(self.rank_of(client))
+        client.hold.end()
+        client.gang.note_stalled(stalled=False)
         self.note(client)
         self._lay_off(client)
 
@@ -77,59 +81,58 @@ class Roster(Notes):
         """Put a client last in a state. What it was told in the one before is void."""
         self._orders += 1
         client.state, client.since, client.order = state, now, self._orders
-        client.soft_revoked = client.overdue = client.undrained = False
-        client.rest_asked_at, client.rest_seconds = None, 0.0
-        client.missing = client.told_missing = 0
+        client.turn.forget_orders()
+        client.drain.note_undrained(undrained=False)
+        client.rest.ask(None)
+        client.moving.lack(0, 0)
 
     def ask(self, client: Client, now: float) -> None:
         """Note that a client was asked to give way when idle."""
         self.move(client, Step.ASK, now)
-        client.soft_revoked = True
+        client.turn.ask()
         self.set_rest_asked(client, None)
 
     def keep(self, client: Client, now: float) -> None:
         """Note that the soft revoke was taken back."""
         self.move(client, Step.KEEP, now)
-        client.soft_revoked = False
+        client.turn.forget_orders()
         self.note(client)
 
     def tell_to_go(self, client: Client, now: float) -> None:
         """Note that a client was told to give its turn up or, in a gang, to hold."""
-        if client.gang is None:
+        if not client.in_gang:
             self.move(client, Step.REVOKE, now)
             return
         self.move(client, Step.HOLD, now)
         # A resting client has nothing in flight.
-        client.hold = Hold.HELD if client.rests else Hold.TOLD
-        client.hold_since, client.hold_waits = now, client.wants
-        client.room_asked_at, client.awaits_ranks = None, False
+        stage = HoldStage.HELD if client.gang.rests else HoldStage.TOLD
+        client.hold.begin(now, stage, waits=client.turn.wants)
 
     def let_go(self, client: Client, now: float) -> None:
         """Note that a held client was told to give its turn up now."""
         self._enter(client, client.state, now)
-        client.hold = None
+        client.hold.end()
         self.note(client)
 
     def set_gang(self, client: Client, gang: int | None, *, rides: bool) -> None:
         """Note which gang a client is in, and whether another member counts for both."""
-        client.gang, client.rides = gang, rides
+        client.gang.enter(gang, rides=rides)
         self.note(client)
 
-    def set_place(self, client: Client, like: Client) -> None:
+    def set_place(self, client: Client, like: Standing) -> None:
         """Give a waiting client the place of another client of its gang."""
-        client.rank, client.visits, client.bursts = like.rank, like.visits, like.bursts
-        client.interrupted = like.interrupted
+        client.standing.queue_like(like)
         self.note(client)
 
     def party(self, client: Client) -> list[Client]:
         """Return the clients that wait here and can only run together: a client and its gang."""
-        if client.gang is None:
+        if not client.in_gang:
             return [client]
-        return [one for one in self.waiting if one.gang == client.gang]
+        return [one for one in self.waiting if one.gang.number == client.gang.number]
 
     def set_rest_asked(self, client: Client, now: float | None, seconds: float = 0.0) -> None:
         """Note when a client was asked to give its turn up after a long rest. None: it is not."""
-        client.rest_asked_at, client.rest_seconds = now, seconds
+        client.rest.ask(now, seconds)
         self.note(client)
 
     def go_on_without(self, client: Client) -> None:
@@ -138,35 +141,47 @@ class Roster(Notes):
         The driver pages it out as others touch their memory, as far as it may leave.
         """
         pushed = self.host.allowance().take(client, client.staying)
-        client.soft_revoked = client.undrained = False
-        client.rest_asked_at, client.rest_seconds = None, 0.0
-        client.missing = client.told_missing = 0
-        client.overdue = True
-        client.evicting = client.leaving + pushed
+        client.turn.go_on_without()
+        client.drain.note_undrained(undrained=False)
+        client.rest.ask(None)
+        client.moving.lack(0, 0)
+        client.moving.order(client.leaving + pushed)
         self.note(client)
 
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note new limits of a client, which it has to be told."""
         client.limits, client.untold = limits, True
-        client.rank = self.rank_of(client)
+        client.standing.queue(self.rank_of(client))
         self.neighbours_changed = True
         self.note(client)
+
+    def note_told(self, client: Client) -> None:
+        """Note that a client was told its limits."""
+        if client.untold:
+            client.untold = False
+            self.note(client)
 
     def rank_of(self, client: Client, *, bursts: bool | None = None) -> float:
         """Return a client's rank among the visitors, or among the others, if it waits."""
         settings = self.state.settings
-        if client.bursts if bursts is None else bursts:
-            return client.use.rank(half_life_of(settings.turn_min))
+        if client.standing.bursts if bursts is None else bursts:
+            return client.standing.use.rank(half_life_of(settings.turn_min))
         return self.policy.rank(client, settings, self.regime.usual_turn(settings, self))
+
+    def wait_anew(self, clients: Iterable[Client], now: float) -> None:
+        """Note that the patience with clients that were told to give way begins only now."""
+        for client in clients:
+            client.since = now
 
     def set_park(self, client: Client, park: Park | None, now: float) -> None:
         """Note why a client is parked, or with None that it is not."""
         was_barred = client.is_barred
-        client.park, client.parked_at, client.evict_again = park, now, 0.0
+        client.park, client.parked_at = park, now
+        client.moving.wait(0.0)
         if was_barred and not client.is_barred:
             # It waits for other clients only from now on.
             client.since = now
-            client.rank = self.rank_of(client)
+            client.standing.queue(self.rank_of(client))
             self._orders += 1
             client.order = self._orders
         self.note(client)
@@ -189,5 +204,5 @@ class Roster(Notes):
         """Put the waiting clients in the order of another policy."""
         self.policy = policy
         for client in list(self.waiting):
-            client.rank = self.rank_of(client)
+            client.standing.queue(self.rank_of(client))
             self.note(client)

@@ -4,12 +4,9 @@ A handler only notes an event. One function, ``Scheduler.restore``, decides what
 event.
 """
 
-from copy import copy
-
 from nvshare.core.clients.host_room import HostRoom
 from nvshare.core.clients.join import new_client
 from nvshare.core.clients.roster import Roster
-from nvshare.core.clients.usage import is_active, is_busy, note_turn_end
 from nvshare.core.device.scheduler import Scheduler
 from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
@@ -45,16 +42,16 @@ from nvshare.core.policies import find_policy
 from nvshare.core.precedence.charge import advance_clock, end_turn, keep_up
 from nvshare.core.precedence.inherit import bequeath, inherit
 from nvshare.core.precedence.interrupt import come
-from nvshare.core.record.client import Client, Hold, Park
+from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import DeviceSnapshot, DeviceState
+from nvshare.core.record.gang import HoldStage
 from nvshare.core.record.pace import Pace
 from nvshare.core.regimes import find_regime, first_regime
 from nvshare.core.shares.attribution import note_given
 from nvshare.core.shares.shares import may_be_back
 from nvshare.core.turns.park import has_rested
-from nvshare.core.turns.rest import note_rest
 from nvshare.core.turns.revoke import send_away
-from nvshare.core.turns.undrained import note_drained, note_may_drain, note_undrained
+from nvshare.core.turns.undrained import note_may_drain, note_undrained
 
 
 class Device:
@@ -64,7 +61,7 @@ class Device:
         self.state = snapshot.state.copy()
         policy = find_policy(self.state.settings.policy)
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
-        self.roster.restore(copy(client) for client in snapshot.clients)
+        self.roster.restore(client.copy() for client in snapshot.clients)
         self.scheduler = Scheduler(self.state, self.roster)
         # The host memory that was left when this device last restored its invariants.
         self.note_host()
@@ -93,7 +90,7 @@ class Device:
     def snapshot(self) -> DeviceSnapshot:
         """Return a copy of all that the device knows."""
         clients = sorted(self.roster.clients.values(), key=lambda client: client.order)
-        return DeviceSnapshot(self.state.copy(), tuple(copy(client) for client in clients))
+        return DeviceSnapshot(self.state.copy(), tuple(client.copy() for client in clients))
 
     def handle(self, event: Event) -> list[Effect]:
         """Take an event and return its effects."""
@@ -150,7 +147,7 @@ class Device:
                 self._on_held(event, self._client(event))
             case CanDrain():
                 client = self._client(event)
-                if event.turn == client.turn:
+                if event.turn == client.turn.number:
                     note_may_drain(self.roster, client, event.now)
             case MemoryChanged():
                 note_changed(self.roster, self._client(event), event)
@@ -212,7 +209,7 @@ class Device:
 
     def _on_wanted(self, event: Wanted, client: Client) -> list[Effect]:
         if client.state is State.IDLE:
-            note_rest(client, event.now)
+            client.rest.end(event.now)
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:
@@ -220,55 +217,59 @@ class Device:
             keep_up(self.state, self.roster, client)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
-        if event.turn == (client.turn if client.holds else client.next_turn):
-            client.wants = True
-            client.hold_waits = client.hold is not None
+        if event.turn == (client.turn.number if client.has_turn else client.turn.next):
+            client.turn.note_want()
+            client.hold.note_want()
         return []
 
     def _on_released(self, event: Released, client: Client) -> list[Effect]:
-        if client.state is State.WAITING and event.turn == client.next_turn:
+        if client.state is State.WAITING and event.turn == client.turn.next:
             # The holder before it has woken it, and the core hears of that after the turn's end.
             self.scheduler.grant(client, event.now)
-        if not client.holds or event.turn != client.turn:
+        if not client.has_turn or event.turn != client.turn.number:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         measure_move(self.state, client, event.now, event.seconds, out_bytes=event.moved_bytes)
-        if client.gang is not None and (client.state is State.RUNNING or client.hold is not None):
+        if client.in_gang and (client.state is State.RUNNING or client.hold.stage is not None):
             self._rest(event, client)
             return []
         self._release(event, client)
         return self._handed_over(event)
 
     def _on_cannot_drain(self, event: CannotDrain, client: Client) -> list[Effect]:
-        if client.state is not State.YIELDING or event.turn != client.turn:
+        if client.state is not State.YIELDING or event.turn != client.turn.number:
             raise IllegalTransition(client.id, client.state, f"going on with turn {event.turn}")
         return note_undrained(self.state, self.roster, client, event.now)
 
     def _on_held(self, event: Held, client: Client) -> None:
         # It may have been told to give way, or to go on, already.
-        if client.hold is not None and event.turn == client.turn and not client.rests:
-            if client.hold is not Hold.HELD:
-                client.hold, client.hold_since = Hold.HELD, event.now
-            client.hold_waits = event.waits or client.wants
+        if (
+            client.hold.stage is not None
+            and event.turn == client.turn.number
+            and not client.gang.rests
+        ):
+            since = client.hold.since if client.hold.stage is HoldStage.HELD else event.now
+            client.hold.drain(since, waits=event.waits or client.turn.wants)
 
     def _rest(self, event: Released, client: Client) -> None:
         """Keep the place of a client whose gang has not given its turn up (gangs/rest.py)."""
-        client.rests = True
-        if client.undrained:
+        client.gang.rest()
+        if client.drain.undrained:
             self.roster.set_undrained(client, False)
-        self._note_rest(event, client, wants=event.wants or client.wants)
-        client.wants |= event.wants
-        if client.hold is not None:
-            client.hold, client.hold_since, client.hold_waits = Hold.HELD, event.now, client.wants
+        self._note_rest(event, client, wants=event.wants or client.turn.wants)
+        if event.wants:
+            client.turn.note_want()
+        if client.hold.stage is not None:
+            client.hold.drain(event.now, waits=client.turn.wants)
 
     def end_rest(self, client: Client, now: float) -> None:
         """End the turn of a client that rests in its gang's turn."""
-        self._end_turn(client, now, wants=client.wants)
+        self._end_turn(client, now, wants=client.turn.wants)
 
     def _release(self, event: Released, client: Client) -> None:
-        wants = event.wants or client.wants
+        wants = event.wants or client.turn.wants
         self._note_rest(event, client, wants=wants)
         if event.reason is Reason.IDLE and has_rested(client, event.now):
-            client.rests_since = client.worked_at
+            client.rest.begin(client.work.worked_at)
             if client.park is None and not wants:
                 self.roster.set_park(client, Park.IDLE, event.now)
         self._end_turn(client, event.now, wants=wants)
@@ -277,42 +278,44 @@ class Device:
 
     def _note_rest(self, event: Released, client: Client, *, wants: bool) -> None:
         self._count_turn(event, client)
-        note_drained(client)
+        client.drain.succeed()
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         note_memory(self.roster, client, event.memory, event.moved_bytes, is_answer=True)
         # When it gave way for being idle, it had rested for as long as it was asked to.
-        rested = client.idle_seconds if event.reason is Reason.IDLE else 0.0
-        client.rests_since = event.now - rested
+        rested = client.turn.idle_seconds if event.reason is Reason.IDLE else 0.0
+        client.rest.begin(event.now - rested)
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
-        client.wants = client.ungranted = False
+        client.turn.end()
         end_turn(self.state, self.roster, client)
         keep_up(self.state, self.roster, client)
         if not wants:
-            client.interrupted = None
-        if client.interrupted is None:
-            client.served_at, client.bursts = now, False
+            client.standing.forget_interruption()
+        if client.standing.interrupted is None:
+            client.standing.serve(now)
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, now)
 
     def _count_turn(self, event: Released, client: Client) -> None:
-        note_turn_end(client, event.now)
-        self.state.slices += client.sliced
-        self.state.turn_changes += not client.sliced
-        client.sliced = False
+        client.work.note_turn_end(event.now - client.turn.granted_at)
+        self.state.slices += client.turn.sliced
+        self.state.turn_changes += not client.turn.sliced
+        client.turn.note_slice(sliced=False)
 
     def _on_used(self, event: Used, client: Client) -> None:
         window = self.state.settings.slice_seconds or 1.0
-        client.worked_at = event.now
-        busy, active = is_busy(client, event, window), is_active(client, event)
-        takes_part = not client.is_away and not client.undrained
+        client.work.note_work(event.now)
+        held, throttled = client.held_seconds(event.now), event.throttled_seconds
+        busy = client.work.is_busy(held, event.busy_seconds, throttled, window)
+        active = client.work.is_active(event.busy_seconds)
+        takes_part = not client.is_away and not client.drain.undrained
         self.roster.set_busy(client, busy and takes_part)
         self.roster.set_active(client, active and not client.is_away)
 
     def _handed_over(self, event: Released) -> list[Effect]:
         to, turn = event.handed_to, event.handed_turn
         next_client = None if to is None else self.roster.clients.get(to)
-        if next_client is None or next_client.next_turn is None or next_client.next_turn != turn:
+        if next_client is None or next_client.turn.next is None or next_client.turn.next != turn:
             return []
         # It runs already. The grant repeats that, in case the wake did not reach it.
         return [self.scheduler.grant(next_client, event.now)]

@@ -49,18 +49,18 @@ def move_over_limit_out(roster: Roster) -> list[Effect]:
         if client.state is State.RUNNING:
             effects += _trim(roster, client)
         elif client.id in roster.closed:
-            beyond = client.over_limit - client.memory.swapped - client.leaving
+            beyond = client.excess.over_limit - client.memory.swapped - client.leaving
             effects += evict(roster, client, min(client.staying, beyond))
     return effects
 
 
 def _trim(roster: Roster, client: Client) -> list[Effect]:
-    most = min(client.over_limit, client.memory.swappable)
-    more = roster.host.allowance().take(client, most - client.trimmed)
-    client.trimmed = min(client.trimmed + more, client.over_limit)
+    most = min(client.excess.over_limit, client.memory.swappable)
+    more = roster.host.allowance().take(client, most - client.excess.trimmed)
+    client.excess.trim(min(client.excess.trimmed + more, client.excess.over_limit))
     if not more:
         return []
-    roster.set_trims(client, client.trims + more)
+    roster.set_trims(client, client.excess.trims + more)
     return [Trim(client.id, more)]
 
 
@@ -88,13 +88,12 @@ def _handover(state: DeviceState, roster: Roster) -> Handover | None:
     holder = _only_obstacle(head, roster) if head else None
     if not head or not holder:
         return None
-    if head.gang is not None or holder.gang is not None:
+    if head.in_gang or holder.in_gang:
         # Turns of a gang change on several devices at once.
         return None
-    if head.next_turn is None:
-        head.next_turn = state.number_turn()
+    turn = head.turn.promise(state.number_turn()) if head.turn.next is None else head.turn.next
     filled, missing = fill_order(head, roster.room), missing_bytes(state, roster, head)
-    return Handover(holder.id, holder.turn, head.id, head.next_turn, filled, missing)
+    return Handover(holder.id, holder.turn.number, head.id, turn, filled, missing)
 
 
 def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
@@ -118,9 +117,9 @@ def _could_still_happen(handover: Handover, roster: Roster) -> bool:
     next_client = roster.clients.get(handover.to_client)
     if not holder or not next_client:
         return False
-    kept = holder.state is State.RUNNING and not holder.soft_revoked
-    held = holder.holds and holder.turn == handover.from_turn
-    return held and not kept and next_client.next_turn == handover.turn
+    kept = holder.state is State.RUNNING and not holder.turn.soft_revoked
+    held = holder.has_turn and holder.turn.number == handover.from_turn
+    return held and not kept and next_client.turn.next == handover.turn
 
 
 def set_alarms(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
@@ -147,7 +146,7 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     if state.head is not None and state.deadline is not None:
         end = max(min(state.deadline, state.interrupt_at or inf), state.kept_until)
         # A client of a gang may then have to wait for the end of a turn on another device.
-        is_due = now >= end and roster.clients[state.head].gang is not None
+        is_due = now >= end and roster.clients[state.head].gang.number is not None
         alarms |= {TimerKind.TURN: end} if end < inf and not is_due else {}
     if (steps := next_step(roster)) < inf:
         alarms[TimerKind.STEP] = steps

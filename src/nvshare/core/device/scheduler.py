@@ -52,7 +52,7 @@ from nvshare.core.moves.sizes import (
 )
 from nvshare.core.precedence.charge import begin_turn
 from nvshare.core.precedence.interrupt import first_in_turn, interrupts_at, lets_go_first
-from nvshare.core.record.client import Client, Park
+from nvshare.core.record.client import Client, Park, Told
 from nvshare.core.record.device import DeviceState
 from nvshare.core.regimes import choose_regime
 from nvshare.core.shares.shares import forget_the_late, tell_shares
@@ -147,13 +147,13 @@ class Scheduler:
         begins = is_head or not (self._roster.running or is_guest)
         if begins:
             # An interrupted client goes on with its turn.
-            self._state.turn_started = now - (client.interrupted or 0.0)
+            self._state.turn_started = now - (client.standing.interrupted or 0.0)
             self._state.deadline, self._state.kept_until = None, 0.0
             self._state.turn_limit = self._limit(client)
         if is_head:
             self._state.head = None
         begin_turn(self._state, self._roster, client)
-        turn = client.next_turn or self._state.number_turn()
+        turn = client.turn.next or self._state.number_turn()
         self._roster.set_outbound(client, 0)
         told_out = client.leaving
         self._roster.move(client, Step.GRANT, now)
@@ -163,14 +163,13 @@ class Scheduler:
         self._roster.forget_growth([client])
         if client.park is Park.IDLE:
             self._roster.set_park(client, None, now)
-        client.turn, client.next_turn = turn, None
-        client.is_new = client.visits = client.intrudes = False
-        client.interrupted = None
-        client.worked_at = now
-        client.granted_at, client.moved_before = now, self._state.pace.moving
-        client.told_held_up, client.calm_since = False, now
-        client.trimmed = min(client.over_limit, client.memory.swapped)
-        self._roster.set_trims(client, min(client.trimmed, client.most_out))
+        client.turn.begin(turn, now)
+        client.standing.begin_turn()
+        client.work.note_work(now)
+        client.forget_told(Told.HELD_UP)
+        client.growth.be_calm(now)
+        client.excess.trim(min(client.excess.over_limit, client.memory.swapped))
+        self._roster.set_trims(client, min(client.excess.trimmed, client.host_pages.most_out))
         order = fill_order(client, self._roster.room)
         # Memory beyond its limit may come in by itself, when it is used.
         self._roster.set_filled(client, fill_bytes(client, self._roster.room) or None)
@@ -188,13 +187,15 @@ class Scheduler:
 
         Where clients run to their end, a visitor that does not rest soon is one of them.
         """
-        visits = client.bursts and (client.intrudes or client.interrupted is not None)
+        visits = client.standing.bursts and (
+            client.standing.intrudes or client.standing.interrupted is not None
+        )
         return self._state.settings.turn_min if visits and self._roster.policy.runs_to_end else None
 
     def _told_missing(self, client: Client, missing: int) -> int:
         """Return what a client knows to be missing. After a hand-over, the grant is void."""
         handover = self._state.handover
-        if handover and (handover.to_client, handover.turn) == (client.id, client.turn):
+        if handover and (handover.to_client, handover.turn) == (client.id, client.turn.number):
             return handover.missing
         return missing
 
@@ -221,7 +222,7 @@ class Scheduler:
         self._set_head(None)
         closed = [*roster.waiting, *(one for one in roster.idle.values() if not one.park)]
         effects = relax(self._state, roster, now)
-        return [*effects, *(self.grant(one, now) for one in closed if one.gang is None)]
+        return [*effects, *(self.grant(one, now) for one in closed if not one.in_gang)]
 
     def _take_turns(self, now: float) -> list[Effect]:
         effects = [*split(self._state, self._roster, now), *self._admit(now)]
@@ -232,7 +233,7 @@ class Scheduler:
         elif self._roster.running_admits(*self._roster.party(head)):
             # Only yielding clients are in its way.
             self._state.deadline = None
-        elif self.may_end_turn(head, now) and head.gang is None:
+        elif self.may_end_turn(head, now) and not head.in_gang:
             effects += self.end_turn(head, now)
         else:
             effects += ask(self._state, self._roster, head, now)
@@ -257,8 +258,8 @@ class Scheduler:
         roster = self._roster
         if roster.running or roster.yielding:
             return []
-        able = (c for c in roster.waiting if c.gang is None)
-        whole = (c for c in able if not c.memory.swapped and not c.grown)
+        able = (c for c in roster.waiting if not c.in_gang)
+        whole = (c for c in able if not c.memory.swapped and not c.growth.grown)
         return [self.grant(client, now) for client in islice(whole, 1)]
 
     def _head(self) -> Client | None:
@@ -269,7 +270,7 @@ class Scheduler:
             return None
         able = (one for one in waiting.steady() if one.weight and self.may_be_head(one))
         steady = first_in_turn(self._state, self._roster, able)
-        if not first.bursts:
+        if not first.standing.bursts:
             return steady or first
         if steady and lets_go_first(self._state, self._roster, first, steady):
             return steady
@@ -277,7 +278,7 @@ class Scheduler:
 
     def may_be_head(self, client: Client) -> bool:
         """Whether a waiting client could run, and all of its gang."""
-        return not client.stalled and self.could_be_head(client)
+        return not client.gang.stalled and self.could_be_head(client)
 
     def could_be_head(self, client: Client) -> bool:
         """Whether a client could run here once all clients that can have given way."""
@@ -286,7 +287,7 @@ class Scheduler:
     def _admit(self, now: float) -> list[Effect]:
         roster, effects = self._roster, list[Effect]()
         while True:
-            while (head := self._head()) and head.gang is None and roster.admits(head):
+            while (head := self._head()) and not head.in_gang and roster.admits(head):
                 effects.append(self.grant(head, now))
             self._set_head(head)
             riders = self._riders(head) if head else []
@@ -300,7 +301,7 @@ class Scheduler:
         everybody_weighs = roster.waiting_load.heavy == len(roster.waiting)
         if len(roster.waiting) == 1 or (roster.headroom <= 0 and everybody_weighs):
             return []
-        others = (one for one in roster.waiting if one is not head and one.gang is None)
+        others = (one for one in roster.waiting if one is not head and not one.in_gang)
         head_party = {one.id: one for one in roster.party(head)}
         held = {**roster.running, **roster.yielding}
         return pick(others, self._room_beside(head), roster, head_party, held)
@@ -328,7 +329,7 @@ class Scheduler:
         They take the head's room, and give it back when it comes.
         """
         roster = self._roster
-        others = (one for one in roster.waiting if one is not head and one.gang is None)
+        others = (one for one in roster.waiting if one is not head and not one.in_gang)
         held = {**roster.running, **roster.yielding}
         guests = pick(others, roster.headroom, roster, held)
         if guests and not roster.running:
@@ -339,11 +340,11 @@ class Scheduler:
     def _suspend(self, head: Client, now: float) -> list[Effect]:
         """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
         lasted, gone = now - self._state.turn_started, set(self._roster.yielding)
-        head.intrudes = True
+        head.standing.intrude()
         effects = self._switch(head, now)
         for name, client in self._roster.yielding.items():
             if name not in gone:
-                client.interrupted = lasted
+                client.standing.interrupt(lasted)
         return effects
 
     def _switch(self, head: Client, now: float) -> list[Effect]:
@@ -352,7 +353,7 @@ class Scheduler:
         fixed, party = roster.undrained, roster.party(head)
         room = roster.capacity - sum(one.weight for one in (*party, *fixed.values()))
         group = {**{one.id: one for one in party}, **fixed}
-        others = (one for one in roster.waiting if one is not head and one.gang is None)
+        others = (one for one in roster.waiting if one is not head and not one.in_gang)
         coming = pick(others, room, roster, group)
         room -= sum(client.weight for client in coming)
         group |= {client.id: client for client in coming}

@@ -41,7 +41,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     parts = [(*part, look(*part, now, coming)) for part in by_device(waiting)]
     if all(prospect.is_ready for *_, prospect in parts):
         return _grant(gang, waiting, now)
-    if any(not member.client.undrained for member in gang.running):
+    if any(not member.client.drain.undrained for member in gang.running):
         # A new client of a running gang has no room. So the whole gang waits together.
         return hold(gang, now)
     if not all(prospect.may_come for *_, prospect in parts):
@@ -79,9 +79,9 @@ def _may_join(
     roster = device.roster
     if head is None:
         # No client could run. One with all its memory on the device may: it pushes nothing out.
-        whole = all(not client.memory.swapped and not client.grown for client in clients)
+        whole = all(not client.memory.swapped and not client.growth.grown for client in clients)
         return whole and not roster.running and not roster.yielding
-    if head.gang is not None and head.gang not in coming:
+    if head.in_gang and head.gang.number not in coming:
         return roster.admits(*clients)
     return device.scheduler.has_room_for(clients, head)
 
@@ -119,14 +119,14 @@ def _keep_turns(gang: Gang, members: list[Member], now: float) -> None:
 
 def _is_guest(device: "Device", gang: Gang) -> bool:
     head = device.head
-    return head is not None and head.gang not in (None, gang.number)
+    return head is not None and head.gang.number not in (None, gang.number)
 
 
 def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
     """Let others use a gang's room on a device while it waits for another device."""
     change = Change()
     head = device.head
-    waits_elsewhere = head and head.gang is not None and head.gang not in coming
+    waits_elsewhere = head and head.in_gang and head.gang.number not in coming
     if head and waits_elsewhere and device.state.is_open:
         guests = device.scheduler.let_guests_in(head, now)
         if guests:

@@ -65,7 +65,7 @@ class Gangs:
                     effects += device.restore(now)
         self.is_arranged = not change.devices
         for device in self._devices.values():
-            if device.head is not None and device.head.gang is not None:
+            if device.head is not None and device.head.in_gang:
                 # Looking whether a gang can come has updated the end of this turn.
                 effects += set_alarms(device.state, device.roster, now)
         return effects

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.memory import Load
-from nvshare.core.record.client import Client
+from nvshare.core.record.client import Client, Told
 
 if TYPE_CHECKING:
     from nvshare.core.device.device import Device
@@ -86,17 +86,17 @@ class Groups:
         for group in self._groups():
             for member in group:
                 client = member.client
-                is_left = client.gang is None and (client.rests or client.stalled)
-                is_alone = client.gang is None or client.overdue
-                if is_left or (is_alone and client.hold is not None):
+                is_left = not client.in_gang and (client.gang.rests or client.gang.stalled)
+                is_alone = not client.in_gang or client.turn.overdue
+                if is_left or (is_alone and client.hold.stage is not None):
                     yield member
 
 
 def _gang(group: list[Member]) -> Gang | None:
-    there = [member for member in group if member.client.gang is not None]
-    number = there[0].client.gang if there else None
+    there = [member for member in group if member.client.in_gang]
+    number = there[0].client.gang.number if there else None
     # An overdue client is told nothing, and is not waited for.
-    there = [member for member in there if not member.client.overdue]
+    there = [member for member in there if not member.client.turn.overdue]
     return Gang(number, tuple(there)) if number is not None and there else None
 
 
@@ -113,14 +113,15 @@ def _form(group: list[Member], change: Change) -> None:
         in_gang = is_gang and device.state.settings.gangs
         rides = in_gang and client.id not in first_ones
         wanted = number if in_gang else None
-        if (client.gang, client.rides) != (wanted, rides):
+        if (client.gang.number, client.gang.rides) != (wanted, rides):
             device.roster.set_gang(client, wanted, rides=rides)
             change.add(device)
 
 
 def _number(members: list[Member]) -> int:
     """Return the number of a gang. It stays the same when clients leave."""
-    known = (member.client.gang for member in members if member.client.gang is not None)
+    numbers = (member.client.gang.number for member in members)
+    known = (number for number in numbers if number is not None)
     return min(known, default=members[0].client.id)
 
 
@@ -132,12 +133,12 @@ def _fit(device: "Device", clients: list[Client]) -> bool:
 
 
 def _report(device: "Device", clients: list[Client]) -> list[Effect]:
-    told = any(client.told_apart for client in clients)
-    for client in clients:
-        client.told_apart = True
+    is_new = {client.tell(Told.APART) for client in clients}
     text = (
         f"{len(clients)} processes of its group do not fit on the GPU together, so the group "
         "cannot have its turns on all its GPUs at the same time; each process is scheduled by "
         "itself"
     )
-    return [] if told else [Report(ReportKind.APART, device.state.id, clients[0].id, text)]
+    return (
+        [] if False in is_new else [Report(ReportKind.APART, device.state.id, clients[0].id, text)]
+    )

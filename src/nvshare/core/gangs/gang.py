@@ -48,7 +48,7 @@ class Gang:
     @property
     def holding(self) -> list[Member]:
         """Return the members that were told to hold, and not to give way yet."""
-        return [member for member in self.yielding if member.client.hold is not None]
+        return [member for member in self.yielding if member.client.hold.stage is not None]
 
     @property
     def devices(self) -> list["Device"]:
@@ -58,7 +58,7 @@ class Gang:
     @property
     def is_off(self) -> bool:
         """Whether no member holds a turn."""
-        return not any(member.client.holds for member in self.members)
+        return not any(member.client.has_turn for member in self.members)
 
     def _of(self, state: State) -> list[Member]:
         return [member for member in self.members if member.client.state is state]

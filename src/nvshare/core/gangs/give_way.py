@@ -14,7 +14,8 @@ from nvshare.core.gangs.step import STEP_PATIENCE, step
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
 from nvshare.core.moves.sizes import choose_way, outgoing_bytes
-from nvshare.core.record.client import Client, Hold, Park
+from nvshare.core.record.client import Client, Park
+from nvshare.core.record.gang import HoldStage
 from nvshare.core.turns.revoke import revoke, tell_to_hold
 
 if TYPE_CHECKING:
@@ -30,13 +31,15 @@ def give_way(gang: Gang, now: float) -> Change:
         change.take(hold(gang, now))
     if not gang.holding:
         return change
-    retries = [member.client.retry_at for member in gang.running if member.client.undrained]
+    retries = [
+        member.client.drain.retry_at for member in gang.running if member.client.drain.undrained
+    ]
     if retries:
         return _keep(gang, now, max(retries))
     change.take(_hold_all(gang, now))
     if not _is_needed(gang):
         change.take(_keep(gang, now))
-    elif all(member.client.hold is Hold.HELD for member in gang.holding):
+    elif all(member.client.hold.stage is HoldStage.HELD for member in gang.holding):
         change.take(_let_go(gang, now))
     else:
         change.take(step(gang, now))
@@ -46,10 +49,10 @@ def give_way(gang: Gang, now: float) -> Change:
 def _try_again(gang: Gang) -> Change:
     """Let all be told to hold again once those that could not drain may be (turns/undrained.py)."""
     change = Change()
-    alone = [member for member in gang.running if member.client.undrained]
-    if all(member.client.undrained_since is None for member in alone):
+    alone = [member for member in gang.running if member.client.drain.undrained]
+    if all(member.client.drain.failing_since is None for member in alone):
         for device, client in alone:
-            client.retry_at = 0.0
+            client.drain.retry(0.0)
             device.roster.set_undrained(client, False)
             change.add(device)
     return change
@@ -59,7 +62,7 @@ def hold(gang: Gang, now: float) -> Change:
     """Tell the running clients of a gang to hold."""
     change = Change()
     for device, client in gang.running:
-        if not client.undrained:
+        if not client.drain.undrained:
             change.take(_hold_one(Member(device, client), now))
     return change
 
@@ -67,7 +70,7 @@ def hold(gang: Gang, now: float) -> Change:
 def _hold_all(gang: Gang, now: float) -> Change:
     change = hold(gang, now)
     for _, client in gang.holding:
-        client.step_patience = client.step_patience or STEP_PATIENCE
+        client.hold.be_patient(client.hold.step_patience or STEP_PATIENCE)
     return change
 
 
@@ -94,7 +97,7 @@ def _is_needed(gang: Gang) -> bool:
 
 def _is_going(gang: Gang) -> bool:
     """Whether one of them was told to give way, and not only to hold."""
-    return any(member.client.hold is None for member in gang.yielding)
+    return any(member.client.hold.stage is None for member in gang.yielding)
 
 
 def _would_fit(roster: "Roster", gang: Gang) -> bool:
@@ -112,12 +115,13 @@ def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
         roster = device.roster
         roster.move(client, Step.KEEP, now)
         roster.set_unused(client, 0)
-        client.interrupted = None
-        client.sliced, client.step_patience = False, 0.0
+        client.standing.forget_interruption()
+        client.turn.note_slice(sliced=False)
+        client.hold.be_patient(0.0)
         if retry_at is not None:
             roster.set_undrained(client, True)
-            client.retry_at = retry_at
-        change.add(device, *([] if client.rests else [Keep(client.id, client.turn)]))
+            client.drain.retry(retry_at)
+        change.add(device, *([] if client.gang.rests else [Keep(client.id, client.turn.number)]))
     return change
 
 
@@ -126,8 +130,8 @@ def _let_go(gang: Gang, now: float) -> Change:
     for device, clients in by_device(gang.holding):
         roster, going = device.roster, []
         for client in clients:
-            client.step_patience = 0.0
-            if client.rests:
+            client.hold.be_patient(0.0)
+            if client.gang.rests:
                 device.end_rest(client, now)
             else:
                 roster.let_go(client, now)
@@ -148,14 +152,16 @@ def give_up_alone(member: Member, now: float) -> Change:
     """Have a holding or resting client give its turn up that is in no gang any more."""
     change = Change()
     device, client = member
-    client.stalled, client.step_patience, client.awaits_ranks = False, 0.0, False
-    if client.rests:
+    client.gang.note_stalled(stalled=False)
+    client.hold.be_patient(0.0)
+    client.hold.note_ranks(waiting=False)
+    if client.gang.rests:
         device.end_rest(client, now)
         change.add(device)
-    elif client.overdue:
-        client.hold = None
-        change.add(device, Revoke(client.id, client.turn, Urgency.NOW))
-    elif client.hold is not None:
+    elif client.turn.overdue:
+        client.hold.end()
+        change.add(device, Revoke(client.id, client.turn.number, Urgency.NOW))
+    elif client.hold.stage is not None:
         device.roster.let_go(client, now)
         change.add(device, *_revoke(device, [client]))
     else:

@@ -24,27 +24,33 @@ def gang_problems(devices: Iterable["Device"]) -> Iterator[str]:
 
 def _alone(device: "Device") -> Iterator[str]:
     for client in device.roster.clients.values():
-        if client.rests and not client.holds:
+        if client.gang.rests and not client.has_turn:
             yield f"client {client.id} rests, and has no place"
-        if client.hold is not None and client.state is not State.YIELDING:
+        if client.hold.stage is not None and client.state is not State.YIELDING:
             yield f"client {client.id} holds, and was not told to"
-        if client.gang is None and (client.rests or client.rides or client.stalled or client.hold):
+        if not client.in_gang and (
+            client.gang.rests or client.gang.rides or client.gang.stalled or client.hold.stage
+        ):
             yield f"client {client.id} is in no gang, and counts as if it were"
 
 
 def _problems(gang: Gang) -> Iterator[str]:
-    if gang.holding and any(not member.client.undrained for member in gang.running):
+    if gang.holding and any(not member.client.drain.undrained for member in gang.running):
         yield "some hold, and others run"
-    if gang.running and all(member.client.rests for member in gang.running) and not gang.yielding:
+    if (
+        gang.running
+        and all(member.client.gang.rests for member in gang.running)
+        and not gang.yielding
+    ):
         yield "all rest, and keep their places"
-    if any(member.client.rests and member.client.wants for member in gang.running):
+    if any(member.client.gang.rests and member.client.turn.wants for member in gang.running):
         yield "a client rests that wants to go on"
-    free = [member for member in gang.running if not member.client.undrained]
+    free = [member for member in gang.running if not member.client.drain.undrained]
     if free and gang.waiting and not gang.yielding:
         yield "some run, and others wait"
     if gang.is_off and gang.waiting:
         yield from _waiting(gang)
-    if not gang.yielding and len({member.client.soft_revoked for member in free}) > 1:
+    if not gang.yielding and len({member.client.turn.soft_revoked for member in free}) > 1:
         yield "some were asked to give way, and others were not"
 
 

@@ -7,7 +7,8 @@ equal: that of the one that would come first. The gang pays a visit if all of it
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.lease import Step
 from nvshare.core.precedence.interrupt import come
-from nvshare.core.record.client import Client, Park
+from nvshare.core.record.client import Park
+from nvshare.core.record.standing import Standing
 
 
 def queue_up(gang: Gang, now: float) -> Change:
@@ -31,24 +32,19 @@ def queue_up(gang: Gang, now: float) -> Change:
 def _make_equal(waiting: list[Member], change: Change) -> None:
     like = _common_place(waiting)
     for device, client in waiting:
-        if client.place[:3] != like.place[:3]:
+        if (client.standing.bursts, client.standing.rank) != (like.bursts, like.rank):
             device.roster.set_place(client, like)
             change.add(device)
 
 
-def _common_place(waiting: list[Member]) -> Client:
-    """Return a made-up client with the place that all of them are to have.
-
-    It is that of the one that would come first.
-    """
-    clients = [client for _, client in waiting]
-    bursts = all(client.bursts for client in clients)
-    lasted = [client.interrupted for client in clients if client.interrupted is not None]
-    return Client(
-        0,
-        gang=clients[0].gang,
+def _common_place(waiting: list[Member]) -> Standing:
+    """Return the place that all of them are to have: that of the one that would come first."""
+    standings = [client.standing for _, client in waiting]
+    bursts = all(one.bursts for one in standings)
+    lasted = [one.interrupted for one in standings if one.interrupted is not None]
+    return Standing(
         rank=min(device.roster.rank_of(client, bursts=bursts) for device, client in waiting),
-        visits=all(client.visits for client in clients),
+        visits=all(one.visits for one in standings),
         bursts=bursts,
         interrupted=max(lasted) if lasted else None,
     )
@@ -63,8 +59,8 @@ def note_stalled(gang: Gang) -> Change:
     stuck = {member.client.id for member in waiting if not _could_be_head(member)}
     for device, client in waiting:
         stalled = bool(stuck - {client.id})
-        if stalled is not client.stalled:
-            client.stalled = stalled
+        if stalled is not client.gang.stalled:
+            client.gang.note_stalled(stalled=stalled)
             change.add(device)
     return change
 

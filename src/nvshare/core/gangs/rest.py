@@ -17,9 +17,9 @@ def attend_rests(gang: Gang, now: float) -> Change:
         return change
     running = gang.running
     for member in running:
-        if member.client.rests and member.client.wants:
+        if member.client.gang.rests and member.client.turn.wants:
             change.take(go_on(member, now))
-    if all(member.client.rests for member in running):
+    if all(member.client.gang.rests for member in running):
         for device, client in running:
             device.end_rest(client, now)
             change.add(device)
@@ -30,11 +30,11 @@ def go_on(member: Member, now: float) -> Change:
     """Open the gate of a client that kept its place."""
     change = Change()
     device, client = member
-    if client.soft_revoked:
+    if client.turn.soft_revoked:
         device.roster.keep(client, now)
-    client.turn = device.state.number_turn()
-    client.rests = client.wants = False
-    client.granted_at = client.worked_at = now
+    client.turn.go_on(device.state.number_turn(), now)
+    client.gang.end_rest()
+    client.work.note_work(now)
     fill = fill_order(client, device.roster.room)
-    change.add(device, Grant(client.id, client.turn, fill))
+    change.add(device, Grant(client.id, client.turn.number, fill))
     return change

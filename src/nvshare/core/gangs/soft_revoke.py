@@ -33,12 +33,13 @@ def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
     change = Change()
     rest = max(map(_rest_seconds, needed))
     for device, client in running:
-        if client.soft_revoked or client.undrained:
+        if client.turn.soft_revoked or client.drain.undrained:
             continue
         device.roster.ask(client, now)
-        client.idle_seconds, client.sliced = rest, device.roster.regime.is_sliced
-        order = Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest)
-        change.add(device, *([] if client.rests else [order]))
+        client.turn.expect_rest(rest)
+        client.turn.note_slice(sliced=device.roster.regime.is_sliced)
+        order = Revoke(client.id, client.turn.number, Urgency.WHEN_IDLE, idle_seconds=rest)
+        change.add(device, *([] if client.gang.rests else [order]))
     return change
 
 
@@ -53,7 +54,9 @@ def _rest_seconds(member: Member) -> float:
 def _relax(running: list[Member], now: float) -> Change:
     change = Change()
     for device, client in running:
-        if client.soft_revoked:
+        if client.turn.soft_revoked:
             device.roster.keep(client, now)
-            change.add(device, *([] if client.rests else [Keep(client.id, client.turn)]))
+            change.add(
+                device, *([] if client.gang.rests else [Keep(client.id, client.turn.number)])
+            )
     return change

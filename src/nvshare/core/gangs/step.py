@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import Effect, Room, StepOnce, Trim
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.gangs.rest import go_on
-from nvshare.core.record.client import Client, Hold
+from nvshare.core.record.client import Client
+from nvshare.core.record.gang import HoldStage
 from nvshare.core.turns.revoke import catch_up_at, lacks_room_to_step, step_at, tell_to_hold
 
 if TYPE_CHECKING:
@@ -35,27 +36,27 @@ LONGEST_PATIENCE = 0.064
 def step(gang: Gang, now: float) -> Change:
     """Have held and waiting clients catch up while others have not drained."""
     change, holding = Change(), gang.holding
-    late = [member for member in holding if member.client.hold is not Hold.HELD]
+    late = [member for member in holding if member.client.hold.stage is not HoldStage.HELD]
     change.take(_let_behind_in(gang, late, now))
-    held = [member for member in holding if member.client.hold is Hold.HELD]
-    due = [member for member in held if member.client.hold_waits and _is_due(member, now)]
-    if due and all(member.client.hold is Hold.STEPS for member in late):
+    held = [member for member in holding if member.client.hold.stage is HoldStage.HELD]
+    due = [member for member in held if member.client.hold.waits and _is_due(member, now)]
+    if due and all(member.client.hold.stage is HoldStage.STEPS for member in late):
         for _, client in holding:
-            client.step_patience = min(2 * client.step_patience, LONGEST_PATIENCE)
+            client.hold.be_patient(min(2 * client.hold.step_patience, LONGEST_PATIENCE))
     for member in due:
         device, client = member
-        if client.rests:
+        if client.gang.rests:
             # A resting client has no turn to step in.
             change.take(go_on(member, now))
-            client.hold, client.hold_since = Hold.TOLD, now
+            client.hold.go_back(now, HoldStage.TOLD)
             change.add(device, *tell_to_hold(client))
-        elif client.room_asked_at is None and lacks_room_to_step(device.roster, client):
-            client.room_asked_at = now
+        elif client.hold.room_asked_at is None and lacks_room_to_step(device.roster, client):
+            client.hold.ask_room(now)
             change.add(device, *_make_room(device, client))
         else:
-            client.hold, client.hold_since = Hold.STEPS, now
-            room = [Room(client.id, client.turn, 0)] if client.memory.swapped else []
-            change.add(device, *room, StepOnce(client.id, client.turn))
+            client.hold.go_back(now, HoldStage.STEPS)
+            room = [Room(client.id, client.turn.number, 0)] if client.memory.swapped else []
+            change.add(device, *room, StepOnce(client.id, client.turn.number))
     return change
 
 
@@ -64,8 +65,8 @@ def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
     change = Change()
     behind = [member for member in gang.waiting if _may_come_in(member)]
     for device, client in late:
-        if client.awaits_ranks != bool(behind):
-            client.awaits_ranks = bool(behind)
+        if client.hold.awaits_ranks != bool(behind):
+            client.hold.note_ranks(waiting=bool(behind))
             change.add(device)
     if any(now >= catch_up_at(client) for _, client in late):
         for device, client in behind:
@@ -89,11 +90,11 @@ def _make_room(device: "Device", client: Client) -> list[Effect]:
     lacking = lacks_room_to_step(roster, client)
     effects: list[Effect] = []
     for one in list(roster.running.values()):
-        most = 0 if one.kind.is_copied else one.present - one.trims
+        most = 0 if one.kind.is_copied else one.present - one.excess.trims
         trims = allowance.take(one, min(lacking, most))
         if trims > 0:
             lacking -= trims
-            roster.set_trims(one, one.trims + trims)
+            roster.set_trims(one, one.excess.trims + trims)
             effects.append(Trim(one.id, trims))
             lenders[one.id] = None
     state.lenders = tuple(lenders)

@@ -5,7 +5,7 @@ from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.host.safe_order import is_held_back
 from nvshare.core.lease import State
-from nvshare.core.record.client import Client
+from nvshare.core.record.client import Client, Told
 from nvshare.core.record.device import DeviceState
 from nvshare.core.view import UNHINDERED, Outlook
 
@@ -15,17 +15,15 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
     held_up = held_up_clients(roster)
     if state.is_held_up and not held_up:
         for client in roster.clients.values():
-            client.told_stuck = False
+            client.forget_told(Told.STUCK)
     state.is_held_up = bool(held_up)
     effects: list[Effect] = []
     for client in held_up:
         owners = list(roster.stuck_of_others({client.id}))
-        if not client.told_held_up:
-            client.told_held_up = True
+        if client.tell(Told.HELD_UP):
             effects.append(_waits(state, roster, client))
         for owner, stuck in owners:
-            if not owner.told_stuck:
-                owner.told_stuck = True
+            if owner.tell(Told.STUCK):
                 effects.append(_stays(state, roster, owner, stuck))
     if roster.host.is_tight and roster.running_load.heavy == 1:
         effects += _too_large(state, roster)
@@ -47,8 +45,7 @@ def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
     effects: list[Effect] = []
     for client in roster.running.values():
         too_much = client.memory.swappable > max(roster.room, roster.host.most(client))
-        if too_much and not client.told_stuck:
-            client.told_stuck = True
+        if too_much and client.tell(Told.STUCK):
             text = (
                 f"has {gib(client.memory.swappable)}, more than the GPU holds, and more than may "
                 f"be on the host: {roster.host.why(client)}"

@@ -19,7 +19,7 @@ from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.host.misfit import misfit
 from nvshare.core.host.safe_order import may_hope
 from nvshare.core.memory import Memory
-from nvshare.core.record.client import Client
+from nvshare.core.record.client import Client, Told
 from nvshare.core.record.device import HostState, Pool
 
 
@@ -49,13 +49,12 @@ class Host:
         if refusal is None and (why := self._objection(device.roster, client, memory)) is not None:
             refusal = Verdict.HOST_FULL, f"{why}: {self.room.why(client)}"
         if refusal is None:
-            client.refused = False
+            client.forget_told(Told.REFUSED)
             return []
         verdict, why = refusal
         answer = Answer(client.id, ask.ticket, verdict)
-        if client.refused:
+        if not client.tell(Told.REFUSED):
             return [answer]
-        client.refused = True
         what = "a context of " if ask.for_context else ""
         text = f"was refused {what}{gib(memory.allocated - client.memory.allocated)}: {why}"
         return [Report(ReportKind(verdict.value), device.state.id, client.id, text), answer]

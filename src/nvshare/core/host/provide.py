@@ -24,10 +24,12 @@ def provide(roster: Roster) -> list[Effect]:
         roster.note_out(client, ahead)
         # Memory that is out beyond what was provided is no reason for more. The order shrinks only
         # with the client's memory: other clients come and go, and host memory is slow to make.
-        ordered = min(client.hosted, client.provided) + max(client.leaving, client.offered)
-        needed = min(client.memory.swappable, max(client.provided, ordered, ahead))
-        if needed != client.provided:
-            client.provided = needed
+        ordered = min(client.hosted, client.host_pages.provided) + max(
+            client.leaving, client.moving.offered
+        )
+        needed = min(client.memory.swappable, max(client.host_pages.provided, ordered, ahead))
+        if needed != client.host_pages.provided:
+            client.host_pages.provide(needed)
             effects.append(Provide(client.id, needed))
     return effects
 

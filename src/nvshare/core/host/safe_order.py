@@ -41,7 +41,6 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
-from nvshare.core.clients.usage import held_seconds
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
@@ -70,28 +69,24 @@ def calm_seconds(settings: Settings) -> float:
 
 def note_gain(client: Client, before: int, now: float) -> None:
     """Note that a client has more swappable memory than before."""
-    held = held_seconds(client, now)
-    if before:
-        # Up to its first memory a program starts, which says nothing about its pace.
-        client.pace = max(client.pace, held - client.gained_at)
-    client.gained_at, client.calm_since = held, now
+    client.growth.gain(now, client.held_seconds(now), first=not before)
 
 
 def note_calm(settings: Settings, clients: Iterable[Client], now: float) -> None:
     """Note which clients have grown by now, and which have been absent for long."""
     for client in clients:
         rests = client.state is State.IDLE and now >= client.since + ABSENCE
-        client.absent = client.is_barred or rests
-        if client.growing and now >= _calm_at(settings, client):
-            client.growing = False
+        client.growth.note_absent(absent=client.is_barred or rests)
+        if client.growth.growing and now >= _calm_at(settings, client):
+            client.growth.stop()
 
 
 def next_calm(settings: Settings, clients: Iterable[Client]) -> float:
     """Return when that changes next, if no event comes before."""
     moments = [inf]
     for client in clients:
-        moments.append(_calm_at(settings, client) if client.growing else inf)
-        if client.state is State.IDLE and not client.absent:
+        moments.append(_calm_at(settings, client) if client.growth.growing else inf)
+        if client.state is State.IDLE and not client.growth.absent:
             moments.append(client.since + ABSENCE)
     return min(moments)
 
@@ -101,11 +96,15 @@ def _calm_at(settings: Settings, client: Client) -> float:
     if client.state is not State.RUNNING:
         return inf
     # While a rank rests in its gang's turn, the part of the turn before that counts as held.
-    began = client.granted_at
-    if client.rests and client.rests_since is not None:
-        began = client.rests_since
-    left = client.gained_at + min(PAUSES * client.pace, LONGEST_CALM) - client.held_before
-    return max(client.calm_since + calm_seconds(settings), began + left)
+    began = client.turn.granted_at
+    if client.gang.rests and client.rest.since is not None:
+        began = client.rest.since
+    left = (
+        client.growth.gained_at
+        + min(PAUSES * client.growth.pace, LONGEST_CALM)
+        - client.work.held_before
+    )
+    return max(client.growth.calm_since + calm_seconds(settings), began + left)
 
 
 def is_held_back(roster: "Fitting", client: Client) -> bool:
@@ -118,9 +117,9 @@ def leaves_hope(roster: "Fitting", together: Group) -> bool:
 
     A client that has grown and may run can end by itself: memory that cannot leave fits beside it.
     """
-    grow = (one for one in together.values() if one.growing)
+    grow = (one for one in together.values() if one.growth.growing)
     if roster.everything_fits or not any(
-        one.grown or one.state is not State.RUNNING for one in grow
+        one.growth.grown or one.state is not State.RUNNING for one in grow
     ):
         return True
     return _all_can_end(roster, together) or not _all_can_end(roster, {})
@@ -153,7 +152,7 @@ def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
 def _all_can_end(roster: "Fitting", together: Group) -> bool:
     """Whether there is an order in which all can end, if these have run before."""
     gone: dict[int, Client] = {}
-    rest = [client for client in roster.clients.values() if not client.absent]
+    rest = [client for client in roster.clients.values() if not client.growth.absent]
     while rest:
         able = next((one for one in rest if _can_end(roster, one, together, gone)), None)
         if able is None:
@@ -165,7 +164,7 @@ def _all_can_end(roster: "Fitting", together: Group) -> bool:
 
 def _can_end(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
     """Whether a client could be the next to end, with all that it may need."""
-    if client.growing:
+    if client.growth.growing:
         return not _stuck(roster, client, together, gone)
     return _has_room(roster, client, together, gone)
 
@@ -202,5 +201,5 @@ def _used(client: Client, together: Group) -> int:
         # Memory that is on the host comes back, and can leave again.
         return client.memory.swappable - client.hosted - client.leaving
     if client.state is State.RUNNING:
-        return max(0, client.inside - client.grown)
+        return max(0, client.inside - client.growth.grown)
     return client.inside

@@ -25,6 +25,8 @@ def to_json(value: Any) -> Any:
         return value.value
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(map(to_json, value))
     if isinstance(value, dict):
         return {to_json(key): to_json(item) for key, item in value.items()}
     return value
@@ -39,8 +41,8 @@ def _decode(kind: Any, data: Any) -> Any:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
         return None if data is None else _decode(_without_none(kind), data)
-    if origin is tuple:
-        return tuple(_decode(get_args(kind)[0], item) for item in data)
+    if origin in (tuple, frozenset):
+        return origin(_decode(get_args(kind)[0], item) for item in data)
     if origin is dict:
         key, item = get_args(kind)
         return {_decode(key, name): _decode(item, content) for name, content in data.items()}

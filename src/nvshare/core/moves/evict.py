@@ -30,5 +30,5 @@ def evict_in_turn(roster: Roster, clients: Iterable[Client], wanted: int) -> lis
 
 def order_out(roster: Roster, client: Client, evicted: int) -> list[Effect]:
     """Order memory out that the host can hold."""
-    roster.set_evicting(client, client.evicting + evicted)
+    roster.set_evicting(client, client.moving.evicting + evicted)
     return [Evict(client.id, evicted)]

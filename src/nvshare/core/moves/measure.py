@@ -14,7 +14,7 @@ def learn_from(state: DeviceState, client: Client, event: Moved) -> None:
     The exception is a client that has just given its turn up: its outbound memory may have arrived.
     """
     is_late = event.now - client.since < state.settings.turn_min
-    if client.holds or client.evicting or client.outbound or is_late:
+    if client.has_turn or client.moving.evicting or client.moving.outbound or is_late:
         measure_move(
             state,
             client,
@@ -40,10 +40,7 @@ def measure_move(
 
     Both directions go on at the same time, and are reported one after the other.
     """
-    since = client.moved_in_at if in_bytes and not out_bytes else client.moved_out_at
-    if out_bytes or not in_bytes:
-        client.moved_out_at = now
-    if in_bytes:
-        client.moved_in_at = now
+    since = client.moving.in_at if in_bytes and not out_bytes else client.moving.out_at
+    client.moving.note_move(now, out=bool(out_bytes or not in_bytes), into=bool(in_bytes))
     seconds = min(seconds, now - since)
     state.pace.measure(now, seconds, out_bytes=out_bytes, in_bytes=in_bytes, more=more)

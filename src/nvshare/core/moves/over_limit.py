@@ -49,7 +49,7 @@ def over_limit_changes(device: "Device", group: Group, now: float) -> Iterator[O
     for client in members:
         part = min(excess, client.memory.swappable)
         excess -= part
-        if part != client.over_limit:
+        if part != client.excess.over_limit:
             yield OverLimitChanged(now=now, client=client.id, over_limit=part)
 
 

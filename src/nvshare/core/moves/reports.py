@@ -27,37 +27,42 @@ def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
     if not event.ticket:
         new = max(new, client.memory.swappable - before.swappable)
     new = max(0, new)
-    begun = min(client.evicting, client.memory.swapped - before.swapped - new)
-    if begun > 0 and not client.holds:
-        roster.set_evicting(client, client.evicting - begun)
+    begun = min(client.moving.evicting, client.memory.swapped - before.swapped - new)
+    if begun > 0 and not client.has_turn:
+        roster.set_evicting(client, client.moving.evicting - begun)
         roster.note_out(client, out + begun)
-        roster.set_outbound(client, client.outbound + begun)
+        roster.set_outbound(client, client.moving.outbound + begun)
 
 
 def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved) -> None:
     """Note what a client has moved, and learn from it how fast the bus is."""
-    has_turn = client.holds and event.turn == client.turn
+    has_turn = client.has_turn and event.turn == client.turn.number
     if event.in_bytes and not event.out_bytes and not has_turn:
         # The turn was handed over, and the core has not heard of that yet; or it is over.
         roster.set_memory(client, event.memory)
         return
     learn_from(state, client, event)
-    if event.in_bytes and client.turn == event.turn:
+    if event.in_bytes and client.turn.number == event.turn:
         roster.set_missing(client, 0, 0)
-        client.calm_since = event.now
+        client.growth.be_calm(event.now)
         # The whole wait counts, whatever its reason.
-        state.ways.measure(event.in_bytes, event.now - client.granted_at)
-    if client.over_limit and client.evicting and not event.out_bytes and not event.left:
+        state.ways.measure(event.in_bytes, event.now - client.turn.granted_at)
+    if (
+        client.excess.over_limit
+        and client.moving.evicting
+        and not event.out_bytes
+        and not event.left
+    ):
         # The client cannot move any, and would be asked again and again.
         roster.set_over_limit(client, 0)
-    if client.park and client.evicting and not event.out_bytes and not event.left:
-        client.evict_again = event.now + RETRY_SECONDS
+    if client.park and client.moving.evicting and not event.out_bytes and not event.left:
+        client.moving.wait(event.now + RETRY_SECONDS)
     # Memory that was on its way at the last report is counted already.
-    moved = max(0, event.out_bytes + event.left - client.outbound)
-    crossed = event.out_bytes > 0 and client.outbound > 0
+    moved = max(0, event.out_bytes + event.left - client.moving.outbound)
+    crossed = event.out_bytes > 0 and client.moving.outbound > 0
     note_memory(roster, client, event.memory, moved, may_cross=crossed)
     roster.set_outbound(client, event.left)
-    out = min(client.surely_out + event.out_bytes + event.left, client.memory.swapped)
+    out = min(client.host_pages.surely_out + event.out_bytes + event.left, client.memory.swapped)
     note_surely_out(roster, client, out, event.left)
 
 
@@ -77,7 +82,7 @@ def note_memory(
     """
     unread = may_cross and memory.swapped <= client.memory.swapped
     told = 0 if unread else client.leaving
-    out = client.hosted + max(told, client.offered, moved_bytes)
+    out = client.hosted + max(told, client.moving.offered, moved_bytes)
     roster.set_memory(client, memory)
     if is_answer or (client.state is not State.YIELDING and not unread):
         roster.set_evicting(client, 0)

@@ -35,14 +35,14 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     _be_patient(state, roster, now)
     effects: list[Effect] = []
     for client in in_order(roster.cramped.values()):
-        missing = min(client.missing, roster.missing)
-        if missing != client.told_missing:
-            effects.append(Room(client.id, client.turn, missing))
+        missing = min(client.moving.missing, roster.missing)
+        if missing != client.moving.told_missing:
+            effects.append(Room(client.id, client.turn.number, missing))
         roster.set_missing(client, missing, missing)
     effects += _give_back(state, roster)
     if roster.newcomers and _has_room_for_contexts(roster):
         for client in in_order(roster.newcomers.values()):
-            effects.append(Answer(client.id, client.awaits_room))
+            effects.append(Answer(client.id, client.moving.awaits_room))
             roster.await_room(client, 0)
     return effects
 
@@ -54,11 +54,13 @@ def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
     use would come by itself, but page by page.
     """
     yielding = roster.yielding.values()
-    if not state.lenders or roster.lacking or any(one.room_asked_at for one in yielding):
+    if not state.lenders or roster.lacking or any(one.hold.room_asked_at for one in yielding):
         return []
-    lenders = [one for one in map(roster.running.get, state.lenders) if one and not one.missing]
+    lenders = [
+        one for one in map(roster.running.get, state.lenders) if one and not one.moving.missing
+    ]
     state.lenders = ()
-    return [Room(client.id, client.turn, 0) for client in lenders]
+    return [Room(client.id, client.turn.number, 0) for client in lenders]
 
 
 def _has_room_for_contexts(roster: Roster) -> bool:
@@ -79,7 +81,7 @@ def patience_ends(state: DeviceState) -> float:
 def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:
     waits = roster.cramped or (roster.newcomers and not roster.yielding)
     lacking = roster.lacking if waits else 0
-    holds = any(client.hold is not None for client in roster.yielding.values())
+    holds = any(client.hold.stage is not None for client in roster.yielding.values())
     if not lacking or holds:
         state.room_since, state.room_waived = None, False
     elif state.room_since is None or lacking < state.room_lacking:

@@ -23,9 +23,9 @@ def fill_order(client: Client, room: int) -> int:
     0 means all of it, so the least order is one byte.
     """
     memory = client.memory
-    if not client.over_limit or not memory.swapped:
+    if not client.excess.over_limit or not memory.swapped:
         return fill_bytes(client, room)
-    filled = max(1, min(memory.swapped - client.over_limit, room))
+    filled = max(1, min(memory.swapped - client.excess.over_limit, room))
     return filled if filled < memory.swappable else 0
 
 

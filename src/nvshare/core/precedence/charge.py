@@ -34,24 +34,26 @@ def half_life(state: DeviceState) -> float:
 
 def use_of(state: DeviceState, roster: Roster, client: Client) -> float:
     """Return a client's use as of this event."""
-    return state.use_clock.read(client.use, half_life(state), weight_of(roster, client))
+    return state.use_clock.read(client.standing.use, half_life(state), weight_of(roster, client))
 
 
 def begin_turn(state: DeviceState, roster: Roster, client: Client) -> None:
     """Charge the moves of a visit as its turn begins, and its time from now on."""
     use = use_of(state, roster, client)
-    if client.interrupted is None and client.weight and not roster.everything_fits:
-        ways = 2 if client.intrudes else 1
+    if client.standing.interrupted is None and client.weight and not roster.everything_fits:
+        ways = 2 if client.standing.intrudes else 1
         use += ways * one_way(state, roster, client) / weight_of(roster, client)
     clock = state.use_clock
-    client.use = Use(use, clock.at, clock.reading)
+    client.standing.charge(Use(use, clock.at, clock.reading))
 
 
 def end_turn(state: DeviceState, roster: Roster, client: Client) -> None:
     """Charge the time of a turn that is over. In nobody's way, a client pays for nothing."""
-    use = client.use if client.weight else replace(client.use, mark=None)
+    use = client.standing.use if client.weight else replace(client.standing.use, mark=None)
     clock = state.use_clock
-    client.use = Use(clock.read(use, half_life(state), weight_of(roster, client)), clock.at)
+    client.standing.charge(
+        Use(clock.read(use, half_life(state), weight_of(roster, client)), clock.at)
+    )
 
 
 def keep_up(state: DeviceState, roster: Roster, client: Client) -> None:
@@ -66,7 +68,7 @@ def keep_up(state: DeviceState, roster: Roster, client: Client) -> None:
     others = [one for one in (*roster.in_the_way, first) if one and one is not client]
     others = [one for one in others if weight_of(roster, one) >= own]
     least = min((use_of(state, roster, one) for one in others), default=0.0)
-    client.use = Use(max(use_of(state, roster, client), least), state.use_clock.at)
+    client.standing.charge(Use(max(use_of(state, roster, client), least), state.use_clock.at))
 
 
 def one_way(state: DeviceState, roster: Roster, client: Client) -> float:

@@ -43,14 +43,14 @@ def come(state: DeviceState, roster: Roster, client: Client, now: float) -> None
     """Note whether a client that has rested until now, and wants the device, pays a visit."""
     least = LEAST_REST * state.settings.turn_min
     rest = max(least, _REST[state.settings.interactive] * one_way(state, roster, client))
-    rested = client.is_new or now - client.since >= rest
-    client.visits = client.bursts = rested and not roster.regime.is_sliced
+    rested = client.standing.is_new or now - client.since >= rest
+    client.standing.come(visits=rested and not roster.regime.is_sliced)
 
 
 def interrupts_at(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
     """Return when the head may interrupt the clients in its way. Infinity: never."""
     at = now
-    if not head.visits:
+    if not head.standing.visits:
         if not outweighs(roster, head):
             return inf
         if roster.regime.is_sliced and _was_passed_over(roster, head):
@@ -67,14 +67,14 @@ def interrupts_at(state: DeviceState, roster: Roster, head: Client, now: float) 
 
 def _was_passed_over(roster: Roster, head: Client) -> bool:
     """Whether a client waited already when a slice began: it was the other one's turn."""
-    return any(head.since <= one.granted_at for one in roster.in_the_way)
+    return any(head.since <= one.turn.granted_at for one in roster.in_the_way)
 
 
 def _pays_off_at(state: DeviceState, client: Client) -> float:
     """Return when a visitor's turn has lasted for long enough to be worth its own moves."""
-    if not client.bursts:
-        return client.granted_at
-    return client.granted_at + MULTIPLIER * state.pace.swap_seconds(client.memory.swappable, 0)
+    if not client.standing.bursts:
+        return client.turn.granted_at
+    return client.turn.granted_at + MULTIPLIER * state.pace.swap_seconds(client.memory.swappable, 0)
 
 
 def lets_go_first(state: DeviceState, roster: Roster, visitor: Client, other: Client) -> bool:
@@ -83,9 +83,9 @@ def lets_go_first(state: DeviceState, roster: Roster, visitor: Client, other: Cl
     Otherwise visitors could keep it from the device without ever interrupting anybody. But a
     visitor that has waited for longer need not: it has its turn like any other client.
     """
-    if visitor.gang is not None or other.gang is not None or roster.policy.runs_to_end:
+    if visitor.in_gang or other.in_gang or roster.policy.runs_to_end:
         return False
-    if visitor.served_at < other.served_at:
+    if visitor.standing.served_at < other.standing.served_at:
         return False
     margin = one_way(state, roster, visitor) / weight_of(roster, visitor)
     return not _passes(state, roster, visitor, other, margin)
@@ -102,7 +102,7 @@ def first_in_turn(state: DeviceState, roster: Roster, clients: Iterator[Client])
         return first
     most = OVERRUN * roster.regime.usual_turn(state.settings, roster)
     for other in islice(clients, _ENOUGH):
-        if first.gang is not None or other.gang is not None:
+        if first.in_gang or other.in_gang:
             break
         if use_of(state, roster, first) <= use_of(state, roster, other) + most:
             break
@@ -123,10 +123,10 @@ def _like(roster: Roster, client: Client) -> list[Client]:
 
     Where clients run to their end, one has the device, and the others wait for that.
     """
-    if client.bursts or roster.policy.runs_to_end:
+    if client.standing.bursts or roster.policy.runs_to_end:
         return [client]
     waiting = islice(roster.waiting.steady(), _ENOUGH)
-    running = (one for one in roster.in_the_way if not one.bursts)
+    running = (one for one in roster.in_the_way if not one.standing.bursts)
     priority = client.limits.priority
     return [
         one
@@ -163,7 +163,7 @@ def _passes_at(
     like = _like(roster, other)
     theirs, own = _mean(state, roster, like), use_of(state, roster, client)
     # Visitors go by their use alone, as in the queue. Otherwise two could interrupt each other.
-    part = inf if other.bursts else _part(state, roster)
+    part = inf if other.standing.bursts else _part(state, roster)
     if theirs >= min(own, part) + margin:
         return now
     # What they would have if this went on for ever.

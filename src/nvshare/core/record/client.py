@@ -1,18 +1,26 @@
 """What the core knows about one client: a record. clients/roster.py keeps the sums of these."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
-from math import inf
 from operator import attrgetter
 
 from nvshare.core.effects import NO_SHARE, Share
 from nvshare.core.lease import State
 from nvshare.core.memory import NO_MEMORY, Kind, Memory
-from nvshare.core.record.use import Use
+from nvshare.core.record.bill import Bill
+from nvshare.core.record.drain import Drain
+from nvshare.core.record.excess import Excess
+from nvshare.core.record.gang import Hold, InGang
+from nvshare.core.record.growth import Growth
+from nvshare.core.record.host_pages import HostPages
+from nvshare.core.record.moving import Moving
+from nvshare.core.record.rest import Rest
+from nvshare.core.record.standing import Standing
+from nvshare.core.record.turn import Turn
+from nvshare.core.record.work import Work
 from nvshare.core.settings import NO_LIMITS, Limits
-
-NO_USE = Use()
 
 
 class Park(Enum):
@@ -25,17 +33,23 @@ class Park(Enum):
     """It has been idle for long. It comes back as soon as it has work."""
 
 
-class Hold(Enum):
-    """How far a gang's client is that was told to hold (gangs/give_way.py)."""
+class Told(Enum):
+    """What the log says once, until it has been otherwise."""
 
-    TOLD = "told"
-    """Its gate is closed. As far as is known, it still has work in flight."""
+    REFUSED = "refused"
+    """It was refused memory, and has been allowed none since."""
 
-    HELD = "held"
-    """Its gate is closed, and it has no work in flight."""
+    APART = "apart"
+    """Its group cannot be a gang."""
 
-    STEPS = "steps"
-    """It had no work in flight, and was then told to let one call pass."""
+    UNDRAINED = "undrained"
+    """Its work in flight cannot drain."""
+
+    HELD_UP = "held up"
+    """It waits for memory of others that cannot leave."""
+
+    STUCK = "stuck"
+    """Its own memory cannot leave, while others wait for that."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,167 +68,57 @@ class Client:
 
     # The owner of its recent use (precedence/), if the shell knows it.
     owner: str = ""
-
-    # It understands Hold. The number of its gang (gangs/), if any; and whether another member of
-    # the gang on this device counts for both where clients are counted.
+    # It understands Hold.
     can_hold: bool = False
-    gang: int | None = None
-    rides: bool = False
-    # The log has said that its group cannot be a gang.
-    told_apart: bool = False
-    # It gave its turn up because it was idle, and its gang has not: its place is kept.
-    rests: bool = False
-    # Its gang waits, and another member could not run now even if all others gave way.
-    stalled: bool = False
-    # It was told to hold: how far it is, and since when; whether a thread waits at its gate; after
-    # which time it is told to step; when others were told to make room for that, if they were; and
-    # whether clients of its gang wait for turns, so that it may wait for them.
-    hold: Hold | None = None
-    hold_since: float = 0.0
-    hold_waits: bool = False
-    step_patience: float = 0.0
-    room_asked_at: float | None = None
-    awaits_ranks: bool = False
 
     state: State = State.GONE
     # When it came to this state, and a number that orders all clients by that.
     since: float = 0.0
     order: int = 0
-
-    # The turn it holds, or held last; and one that it may be handed before the core hears of it.
-    turn: int = 0
-    next_turn: int | None = None
-    # It was asked to give way when idle.
-    soft_revoked: bool = False
-    # It said, while holding a turn, that there is work at its closed gate.
-    wants: bool = False
-    # It was told to give way, did not, and others go on without it.
-    overdue: bool = False
-
-    # Its work in flight cannot drain (turns/undrained.py). It is told nothing until `retry_at`, if
-    # that is set. Also: when it was first told to give way since it last could, how often it could
-    # not, and whether the log has said so.
-    undrained: bool = False
-    retry_at: float = 0.0
-    undrained_since: float | None = None
-    undrained_times: int = 0
-    told_undrained: bool = False
-
-    # The turn that it was asked or told to give up was a slice.
-    sliced: bool = False
-    # It computes all the time, as far as is known.
-    busy: bool = False
-    # It had work on the device between its last two reports; and its busy seconds in all so far.
-    active: bool = False
-    reported_busy: float = 0.0
-    # Seconds that the device lately worked for it, seconds that it measured itself meanwhile, and
-    # its busy seconds when these were compared. Then the part of its measured time that is its own
-    # while others run beside it, and the part that is its own now (shares/attribution.py).
-    given_seconds: float = 0.0
-    measured_seconds: float = 0.0
-    given_busy: float = 0.0
-    own_beside: float = 1.0
-    own: float = 1.0
-    # Seconds for which it held turns before the present one. Then the counters when it was last
-    # judged (clients/usage.py): of these seconds, and of busy and throttled ones if it has reported
-    # any.
-    held_before: float = 0.0
-    judged_held: float = 0.0
-    judged_busy: float | None = None
-    judged_throttled: float = 0.0
-
-    # It was refused memory, and has been allowed none since.
-    refused: bool = False
-
     # The part of the device's capacity that it takes under the present regime.
     weight: int = 0
     # The part that it keeps from others, whether it runs or not.
     claim: int = 0
-    # Its recent use (precedence/), and its place in the queue: the policy's rank when it began to
-    # wait.
-    use: Use = NO_USE
-    rank: float = 0.0
-    # It has rested, or is new, and may interrupt others once; it has computed in bursts since it
-    # last rested; and it has interrupted others, which come back after it at its cost.
-    visits: bool = False
-    bursts: bool = False
-    intrudes: bool = False
-    # It has had no turn yet.
-    is_new: bool = False
-    # It runs although no daemon has let it: it has waited in vain for one, or began without. Where
-    # it does not fit, it makes way for clients that have a turn.
-    ungranted: bool = False
-    # When it was last told to bring its memory in so that its work in flight ends (turns/drain.py).
-    helped_at: float = -inf
-    # How long its turn had lasted, if another client interrupted it.
-    interrupted: float | None = None
-    # When it last gave up a turn, or joined.
-    served_at: float = 0.0
-    granted_at: float = 0.0
-    # When it last reported memory moved out, and in, or joined. A move reported later began later.
-    moved_out_at: float = 0.0
-    moved_in_at: float = 0.0
-    # Seconds in all in which memory had moved on the device when the turn began.
-    moved_before: float = 0.0
-    # How long it was to rest before giving way, when it was asked last.
-    idle_seconds: float = 0.0
-    # Since when it has rested, if it gave its turn up for that; and the length of its last rest.
-    rests_since: float | None = None
-    last_rest: float = 0.0
-    # Whether it is parked (turns/park.py), and since when; and when it may be told again to move
-    # out memory that could not leave.
+    # Why it is parked (turns/park.py), and since when.
     park: Park | None = None
     parked_at: float = 0.0
-    evict_again: float = 0.0
-    # When it last reported work, or was granted a turn; since when it has been asked to give its
-    # turn up after a long rest, if it has; and the length of that rest.
-    worked_at: float = 0.0
-    rest_asked_at: float | None = None
-    rest_seconds: float = 0.0
-    # Bytes it was told to move out, and has not reported yet.
-    evicting: int = 0
-    # Bytes that count as swapped, but have not left the device yet.
-    outbound: int = 0
-    # Bytes of the memory it may be bringing in that had no room yet; and what it was told of that.
-    missing: int = 0
-    told_missing: int = 0
-    # The ticket of its request for a context that has no room yet; 0: none.
-    awaits_room: int = 0
-    # Bytes beyond its limit, which are to be on the host; and how many of them have left, or were
-    # ordered out, in the turn that it holds. Memory that comes back in a turn is in use, and stays.
-    over_limit: int = 0
-    trimmed: int = 0
-    # Bytes that it has in while it holds a turn, if there is no room for all of them.
-    filled: int | None = None
-    # Bytes that have pages on the host, which stay until the memory is freed: the most that was
-    # ever there at once, or the client's own figure, which is exact for each block.
-    most_out: int = 0
-    # The part of that which has surely left. The rest is on its way, or was until its next grant.
-    surely_out: int = 0
-    # How much host memory was ordered for it (host/provide.py).
-    provided: int = 0
-    # The most that it may move out by itself in this turn after it was asked to give way. It does
-    # not report when it has read that it need not any more.
-    offered: int = 0
-    # Bytes beyond its limit that are out, or were ordered out, in its turn.
-    trims: int = 0
-    # Bytes that it has gained in its turn, for which there may be no room.
-    grown: int = 0
-    # The part of them that it has not used, because it was told to give way for them.
-    unused: int = 0
-    # It may gain more memory; since when it has had its memory in a turn and gained none; and
-    # whether it has had nothing to run for long, or may not run (host/safe_order.py).
-    growing: bool = False
-    calm_since: float = 0.0
-    absent: bool = False
-    # Seconds for which it had held turns when it last gained memory; and the most of them that ever
-    # passed from one gain to the next.
-    gained_at: float = 0.0
-    pace: float = 0.0
-    # The log has said that it waits for memory of others that cannot leave; and that its own memory
-    # cannot leave while others wait for that.
-    told_held_up: bool = False
-    told_stuck: bool = False
+    told: frozenset[Told] = frozenset()
+
+    # Each in a file of its own, whose methods alone change it.
+    turn: Turn = field(default_factory=Turn)
+    gang: InGang = field(default_factory=InGang)
+    hold: Hold = field(default_factory=Hold)
+    drain: Drain = field(default_factory=Drain)
+    work: Work = field(default_factory=Work)
+    bill: Bill = field(default_factory=Bill)
+    standing: Standing = field(default_factory=Standing)
+    rest: Rest = field(default_factory=Rest)
+    moving: Moving = field(default_factory=Moving)
+    excess: Excess = field(default_factory=Excess)
+    host_pages: HostPages = field(default_factory=HostPages)
+    growth: Growth = field(default_factory=Growth)
+
+    def copy(self) -> "Client":
+        """Return a copy that no event will change."""
+        twin = copy(self)
+        for part in _PARTS:
+            setattr(twin, part, copy(getattr(self, part)))
+        return twin
+
+    def tell(self, what: Told) -> bool:
+        """Note that the log says something. Returns whether that is new."""
+        is_new = what not in self.told
+        self.told |= {what}
+        return is_new
+
+    def forget_told(self, what: Told) -> None:
+        """Have the log say it again when it is so again."""
+        self.told -= {what}
+
+    def held_seconds(self, now: float) -> float:
+        """Return for how long it has held turns, without the times that it rested in them."""
+        is_on = self.has_turn and not self.gang.rests
+        return self.work.held_before + (now - self.turn.granted_at if is_on else 0.0)
 
     @property
     def tenant(self) -> str:
@@ -228,8 +132,13 @@ class Client:
         Visitors come first, unless they have used too much (precedence/). Members of one gang
         differ in the last part only, so that any two gangs are in the same order on all devices.
         """
-        gang = -1 if self.gang is None else self.gang
-        return not self.bursts, self.rank, gang, self.order
+        gang = -1 if self.gang.number is None else self.gang.number
+        return not self.standing.bursts, self.standing.rank, gang, self.order
+
+    @property
+    def in_gang(self) -> bool:
+        """Whether it gets its turns together with others (gangs/)."""
+        return self.gang.number is not None
 
     @property
     def has_share(self) -> bool:
@@ -238,7 +147,7 @@ class Client:
         return percent is not None and percent < 100
 
     @property
-    def holds(self) -> bool:
+    def has_turn(self) -> bool:
         """Whether it has a turn."""
         return self.state is State.RUNNING or self.state is State.YIELDING
 
@@ -250,12 +159,12 @@ class Client:
     @property
     def is_yielding(self) -> bool:
         """Whether it was told to give way, and others wait for that."""
-        return self.state is State.YIELDING and not self.overdue
+        return self.state is State.YIELDING and not self.turn.overdue
 
     @property
     def is_away(self) -> bool:
         """Whether it is parked, and its gate closed: it competes for nothing."""
-        return self.park is not None and not self.holds
+        return self.park is not None and not self.has_turn
 
     @property
     def is_barred(self) -> bool:
@@ -269,15 +178,15 @@ class Client:
         A client with a turn is assumed to have in all that there is room for: memory that it
         touches comes in by itself, without a report.
         """
-        if not self.holds:
+        if not self.has_turn:
             return self.memory.resident
         size = self.memory.swappable
-        return size if self.filled is None else min(size, self.filled)
+        return size if self.moving.filled is None else min(size, self.moving.filled)
 
     @property
     def leaving(self) -> int:
         """The bytes of ``present`` that were ordered out."""
-        return min(self.evicting, self.present) if self.evicting else 0
+        return min(self.moving.evicting, self.present) if self.moving.evicting else 0
 
     @property
     def staying(self) -> int:
@@ -289,7 +198,7 @@ class Client:
         """``staying``, without newly gained memory that it gives way for and has not used."""
         if self.state is not State.YIELDING:
             return self.staying
-        return max(0, self.staying - self.unused)
+        return max(0, self.staying - self.growth.unused)
 
     @property
     def hosted(self) -> int:
@@ -300,15 +209,15 @@ class Client:
         """
         size = self.memory.swappable
         away = size - self.present
-        if not self.holds:
-            return min(away - self.memory.untouched, self.most_out)
-        return max(min(away, self.most_out), min(self.trims, size))
+        if not self.has_turn:
+            return min(away - self.memory.untouched, self.host_pages.most_out)
+        return max(min(away, self.host_pages.most_out), min(self.excess.trims, size))
 
     @property
     def booked(self) -> int:
         """The bytes that the host keeps for it, or will once its orders are carried out."""
-        going = max(self.leaving, self.offered)
-        return min(self.memory.swappable, max(self.most_out, self.hosted + going))
+        going = max(self.leaving, self.moving.offered)
+        return min(self.memory.swappable, max(self.host_pages.most_out, self.hosted + going))
 
     @property
     def charged(self) -> int:
@@ -316,7 +225,7 @@ class Client:
 
         A client holds the host memory that was made for it, in use or not.
         """
-        paid = self.memory.kept if self.kind is Kind.EXPLICIT else self.surely_out
+        paid = self.memory.kept if self.kind is Kind.EXPLICIT else self.host_pages.surely_out
         return min(paid, self.memory.swappable)
 
     @property
@@ -331,7 +240,7 @@ class Client:
 
     @property
     def _backed(self) -> int:
-        return min(self.memory.swappable, max(self.most_out, self.hosted + self.leaving))
+        return min(self.memory.swappable, max(self.host_pages.most_out, self.hosted + self.leaving))
 
 
 def in_order(clients: Iterable[Client]) -> list[Client]:
@@ -341,3 +250,6 @@ def in_order(clients: Iterable[Client]) -> list[Client]:
     otherwise a journal that begins with a snapshot could not be replayed.
     """
     return sorted(clients, key=attrgetter("order"))
+
+
+_PARTS = tuple(one.name for one in fields(Client) if one.default_factory is not MISSING)

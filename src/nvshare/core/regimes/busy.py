@@ -41,11 +41,11 @@ class Busy(Sliced):
 
     def weigh(self, client: Client) -> int:
         """Count busy clients: one that rests now and then is in no client's way."""
-        return int(client.busy and not client.rides)
+        return int(client.work.busy and not client.gang.rides)
 
     def place(self, client: Client) -> Place:
         """Busy clients compute one after the other, beside the rest."""
-        return Place.IN_TURN if client.busy else Place.BESIDE
+        return Place.IN_TURN if client.work.busy else Place.BESIDE
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
         """Return the length of a slice. It is very short where clients have shares of compute."""

@@ -12,7 +12,7 @@ class OneAtATime(Regime):
 
     def weigh(self, client: Client) -> int:
         """Count clients; of a gang's clients, one."""
-        return int(not client.rides)
+        return int(not client.gang.rides)
 
     def claim(self, client: Client) -> int:
         """Count a parked client while some of its memory has not left, and so is in the way."""

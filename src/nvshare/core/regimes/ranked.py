@@ -18,11 +18,11 @@ class Ranked(Sliced):
 
         A client that cannot give way computes beside the others.
         """
-        return int(not client.undrained and not client.rides)
+        return int(not client.drain.undrained and not client.gang.rides)
 
     def place(self, client: Client) -> Place:
         """No client computes beside another, except one that cannot give way."""
-        return Place.BESIDE if client.undrained else Place.IN_TURN
+        return Place.BESIDE if client.drain.undrained else Place.IN_TURN
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
         """Return a very short length, so that no client of high priority waits for long."""

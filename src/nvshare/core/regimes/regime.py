@@ -50,7 +50,7 @@ class Regime:
 
     def place(self, client: Client) -> Place:
         """Return how a client works."""
-        return Place.BESIDE if client.holds else Place.AWAY
+        return Place.BESIDE if client.has_turn else Place.AWAY
 
     def usual_turn(self, settings: Settings, roster: Roster) -> float:
         """Return the usual length of a turn, whichever client waits for its end."""
@@ -75,7 +75,7 @@ class Regime:
         """
         if roster.with_share or roster.busy < 2:
             return False
-        return all(client.busy for client in (*roster.in_the_way, *roster.waiting))
+        return all(client.work.busy for client in (*roster.in_the_way, *roster.waiting))
 
     def rest_seconds(
         self, state: DeviceState, roster: Roster, client: Client, head: Client
@@ -91,4 +91,4 @@ class Regime:
         if outgoing_bytes(roster, head) <= 0:
             return grace
         swap = swap_seconds(state, roster, head, client.staying)
-        return grace if client.last_rest >= swap else max(grace, swap)
+        return grace if client.rest.last >= swap else max(grace, swap)

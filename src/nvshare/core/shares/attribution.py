@@ -15,24 +15,13 @@ from nvshare.core.events import Given
 from nvshare.core.record.client import Client
 from nvshare.core.regimes import Place
 
-# The weight of earlier measurements beside a new one.
-_KEPT = 0.8
-# Less measured time than this is too little for a comparison.
-_LEAST_SECONDS = 0.1
 # Clients are told the part in steps, so that small changes cause no message.
 _STEPS = 50
 
 
 def note_given(roster: Roster, client: Client, event: Given) -> None:
     """Compare the time that a device worked for a client with the time that the client measured."""
-    measured = client.reported_busy - client.given_busy
-    client.given_busy = client.reported_busy
-    if event.seconds is None:
-        return
-    client.given_seconds = _KEPT * client.given_seconds + event.seconds
-    client.measured_seconds = _KEPT * client.measured_seconds + measured
-    if client.measured_seconds >= _LEAST_SECONDS:
-        client.own_beside = min(1.0, client.given_seconds / client.measured_seconds)
+    if client.bill.compare(event.seconds, client.work.reported_busy):
         roster.neighbours_changed = True
 
 
@@ -44,13 +33,13 @@ def note_attribution(roster: Roster) -> None:
     there = Counter(map(roster.regime.place, roster.active.values()))
     for client in roster.with_share.values():
         count = _others(roster, client, there)
-        part = max(client.own_beside, 1 / (1 + count)) if count else 1.0
-        client.own = round(part * _STEPS) / _STEPS
+        part = max(client.bill.own_beside, 1 / (1 + count)) if count else 1.0
+        client.bill.note_own(round(part * _STEPS) / _STEPS)
 
 
 def _others(roster: Roster, client: Client, there: Counter[Place]) -> int:
     """Return how many others have work on the device at the same time as a client."""
     own = roster.regime.place(client)
-    beside = there[Place.BESIDE] - (client.active and own is Place.BESIDE)
+    beside = there[Place.BESIDE] - (client.work.active and own is Place.BESIDE)
     # Of the clients that take turns, one is on the device.
     return beside + (own is not Place.IN_TURN and there[Place.IN_TURN] > 0)

@@ -59,7 +59,7 @@ def is_known(event: Wanted, client: Client) -> bool:
     """Whether it is known already that a client wants its turn."""
     if client.state is not State.WAITING or client.park is not None:
         return False
-    return client.wants or event.turn != client.next_turn
+    return client.turn.wants or event.turn != client.turn.next
 
 
 def usage_pause(settings: Settings, roster: Roster) -> float:

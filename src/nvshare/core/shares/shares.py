@@ -67,7 +67,7 @@ def next_check(roster: Roster) -> float | None:
 
 
 def _expected(roster: Roster) -> Iterable[Client]:
-    return (c for c in roster.idle.values() if c.busy) if roster.with_share else ()
+    return (c for c in roster.idle.values() if c.work.busy) if roster.with_share else ()
 
 
 def _back_by(client: Client) -> float:
@@ -77,7 +77,7 @@ def _back_by(client: Client) -> float:
 def _scale(roster: Roster) -> float:
     wanted: dict[str | int, float] = {}
     for client in roster.with_share.values():
-        if client.busy:
+        if client.work.busy:
             wanted[client.group or client.id] = float(client.limits.compute_percent or 0)
     total = sum(wanted.values())
     return WHOLE / total if total > WHOLE else 1.0
@@ -95,11 +95,9 @@ def _tell(roster: Roster, client: Client, terms: _Terms) -> list[Effect]:
     share = Share()
     if client.has_share and client.limits.compute_percent is not None:
         percent = client.limits.compute_percent * terms.scale
-        share = Share(percent, terms.window, client.own)
+        share = Share(percent, terms.window, client.bill.own)
     if share == client.share and not client.untold:
         return []
     client.share = share
-    if client.untold:
-        client.untold = False
-        roster.note(client)
+    roster.note_told(client)
     return [SetLimits(client.id, client.limits, share)]

@@ -36,12 +36,11 @@ def help_drain(roster: Roster, now: float) -> list[Effect]:
     client, helpless = _helped(roster), _helpless(roster)
     if helpless and (client is None or now >= client.since + HELP_PATIENCE):
         client = helpless[0]
-        for one in helpless:
-            one.since = now
+        roster.wait_anew(helpless, now)
     if client is None:
         return []
-    client.helped_at = now
-    return [Room(client.id, client.turn, 0)]
+    client.drain.note_help(now)
+    return [Room(client.id, client.turn.number, 0)]
 
 
 def next_help(roster: Roster) -> float:
@@ -50,7 +49,7 @@ def next_help(roster: Roster) -> float:
     if not (helped or helpless) or not pages(roster):
         return inf
     if helped:
-        return helped.helped_at + AGAIN
+        return helped.drain.helped_at + AGAIN
     return helpless[0].since + DRAIN_PATIENCE
 
 
@@ -75,7 +74,7 @@ def _used(client: Client) -> int:
     If it began without a turn, nobody has brought in what was away: its work does, page by page.
     """
     memory = client.memory
-    return memory.swappable - memory.untouched if client.ungranted else memory.resident
+    return memory.swappable - memory.untouched if client.turn.ungranted else memory.resident
 
 
 def _helpless(roster: Roster) -> list[Client]:
@@ -92,8 +91,8 @@ def _helped(roster: Roster) -> Client | None:
 def _paging(roster: Roster) -> Iterator[Client]:
     """Return the clients that do not drain. No page faults bring explicit memory in."""
     late = still_waited_for(roster)
-    return (one for one in late if one.kind is Kind.MANAGED and not one.rests)
+    return (one for one in late if one.kind is Kind.MANAGED and not one.gang.rests)
 
 
 def _was_helped(client: Client) -> bool:
-    return client.helped_at >= client.since
+    return client.drain.helped_at >= client.since

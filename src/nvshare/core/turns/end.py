@@ -29,9 +29,9 @@ def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
 
 def _are_alike(roster: Roster, head: Client) -> bool:
     """Whether all compute all the time, and weigh the same: then turns are equal."""
-    if len(roster.classes) > 1 or head.bursts:
+    if len(roster.classes) > 1 or head.standing.bursts:
         return False
-    return not any(one.bursts for one in roster.in_the_way)
+    return not any(one.standing.bursts for one in roster.in_the_way)
 
 
 def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
@@ -71,7 +71,7 @@ def fill_seconds(state: DeviceState, client: Client) -> float:
     """Return how long it takes until others have made room for a client and its memory is in."""
     memory, pace = client.memory, state.pace
     fill = memory.swapped - memory.untouched
-    return pace.swap_seconds(client.missing, 0) + pace.swap_seconds(0, fill)
+    return pace.swap_seconds(client.moving.missing, 0) + pace.swap_seconds(0, fill)
 
 
 def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:

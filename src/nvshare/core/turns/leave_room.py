@@ -32,5 +32,9 @@ def _wanted(roster: Roster) -> int:
 
 def _waits_for_end(roster: Roster, client: Client) -> bool:
     """Whether a waiting client has nothing by which it comes before the running ones' end."""
-    comes_before = client.bursts or client.interrupted is not None or outweighs(roster, client)
+    comes_before = (
+        client.standing.bursts
+        or client.standing.interrupted is not None
+        or outweighs(roster, client)
+    )
     return not comes_before and not roster.running_admits(*roster.party(client))

@@ -42,13 +42,13 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
             roster.set_park(client, Park.IDLE, now)
     effects: list[Effect] = []
     for client in in_order(roster.parked.values()):
-        if client.state is State.RUNNING and not client.undrained:
+        if client.state is State.RUNNING and not client.drain.undrained:
             roster.tell_to_go(client, now)
-            if client.hold is not None:
+            if client.hold.stage is not None:
                 effects += tell_to_hold(client)
             else:
-                effects.append(Revoke(client.id, client.turn, Urgency.NOW))
-        elif client.staying and client.is_away and now >= client.evict_again:
+                effects.append(Revoke(client.id, client.turn.number, Urgency.NOW))
+        elif client.staying and client.is_away and now >= client.moving.again_at:
             effects += evict(roster, client, client.staying)
     return effects
 
@@ -58,34 +58,36 @@ def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     effects: list[Effect] = []
     rest = asked_seconds(state.settings)
     for client in in_order(roster.resting.values()):
-        if now < _asks_at(state.settings, client) or client.rest_seconds != rest:
+        if now < _asks_at(state.settings, client) or client.rest.asked_seconds != rest:
             roster.set_rest_asked(client, None)
-            effects.append(Keep(client.id, client.turn))
+            effects.append(Keep(client.id, client.turn.number))
     if state.settings.idle_park is None:
         return effects
     for client in roster.running.values():
-        if client.rest_asked_at is None and now >= _asks_at(state.settings, client):
+        if client.rest.asked_at is None and now >= _asks_at(state.settings, client):
             roster.set_rest_asked(client, now, rest)
-            effects.append(Revoke(client.id, client.turn, Urgency.WHEN_IDLE, idle_seconds=rest))
+            effects.append(
+                Revoke(client.id, client.turn.number, Urgency.WHEN_IDLE, idle_seconds=rest)
+            )
     return effects
 
 
 def has_rested(client: Client, now: float) -> bool:
     """Whether a client that gives its turn up for being idle has been so for long enough."""
-    asked_at = client.rest_asked_at
-    return asked_at is not None and now >= asked_at + _ENOUGH * client.rest_seconds
+    asked_at = client.rest.asked_at
+    return asked_at is not None and now >= asked_at + _ENOUGH * client.rest.asked_seconds
 
 
 def next_look(state: DeviceState, roster: Roster, now: float) -> float:
     """Return when a client is next to be asked, parked, or told again. Infinity: never."""
-    moments = [one.evict_again for one in roster.parked.values() if one.staying and one.is_away]
+    moments = [one.moving.again_at for one in roster.parked.values() if one.staying and one.is_away]
     moments = [moment for moment in moments if moment > now]
     if state.settings.idle_park is not None:
         moments += [_parks_at(state.settings, client) for client in roster.idle.values()]
         moments += [
             _asks_at(state.settings, client)
             for client in roster.running.values()
-            if client.rest_asked_at is None
+            if client.rest.asked_at is None
         ]
     return min(moments, default=inf)
 
@@ -99,14 +101,14 @@ def _parks_at(settings: Settings, client: Client) -> float:
     """Return when a client without a turn has been idle for long enough."""
     if not _may_park(settings, client):
         return inf
-    since = client.since if client.rests_since is None else client.rests_since
+    since = client.since if client.rest.since is None else client.rest.since
     return since + (settings.idle_park or inf)
 
 
 def _asks_at(settings: Settings, client: Client) -> float:
-    if client.soft_revoked or client.rests or not _may_park(settings, client):
+    if client.turn.soft_revoked or client.gang.rests or not _may_park(settings, client):
         return inf
-    return client.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
+    return client.work.worked_at + (settings.idle_park or inf) - asked_seconds(settings)
 
 
 def _may_park(settings: Settings, client: Client) -> bool:

@@ -19,12 +19,6 @@ UNHEARD_SLICES = 1.5
 GRACE_PARTS = 5
 
 
-def note_rest(client: Client, now: float) -> None:
-    """Note that a client's rest ends now, if it gave its last turn up for one."""
-    if client.rests_since is not None:
-        client.last_rest = now - client.rests_since
-
-
 def rest_asked(
     state: DeviceState, roster: Roster, client: Client, head: Client, now: float
 ) -> float:
@@ -38,9 +32,9 @@ def rest_asked(
 
 def rested_seconds(state: DeviceState, client: Client, now: float) -> float:
     """Return for how long a client with a turn has surely had nothing to run."""
-    if client.busy:
+    if client.work.busy:
         return 0.0
     unheard = UNTOLD_SECONDS
-    if client.active:
+    if client.work.active:
         unheard = max(UNHEARD_SECONDS, UNHEARD_SLICES * state.settings.slice_seconds)
-    return max(0.0, now - client.worked_at - unheard)
+    return max(0.0, now - client.work.worked_at - unheard)

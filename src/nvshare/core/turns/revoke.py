@@ -13,8 +13,9 @@ from nvshare.core.effects import Effect, Report, ReportKind, Revoke, Urgency
 from nvshare.core.effects import Hold as TellToHold
 from nvshare.core.lease import State, Step
 from nvshare.core.moves.sizes import share_out
-from nvshare.core.record.client import Client, Hold
+from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
+from nvshare.core.record.gang import HoldStage
 from nvshare.core.settings import Way
 
 # How long clients may go on with launched work before they move memory out so that a held client
@@ -32,57 +33,61 @@ def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list
     known = [c for c in victims if not c.memory.swapped or not host.is_tight]
     shares = {c.id: evicted for c, evicted in share_out(known, excess, host.allowance())}
     for client in victims:
-        client.sliced = roster.regime.is_sliced
-        if client.hold is not None:
+        client.turn.note_slice(sliced=roster.regime.is_sliced)
+        if client.hold.stage is not None:
             effects += tell_to_hold(client)
             continue
         evicted = shares.get(client.id, 0)
         roster.set_evicting(client, evicted)
         displace = evicted > 0 and way is Way.DISPLACE
-        effects.append(Revoke(client.id, client.turn, Urgency.NOW, evicted, displace=displace))
+        effects.append(
+            Revoke(client.id, client.turn.number, Urgency.NOW, evicted, displace=displace)
+        )
     return effects
 
 
 def tell_to_hold(client: Client) -> list[Effect]:
     """Tell a client of a gang to hold, unless it rests."""
-    return [] if client.rests else [TellToHold(client.id, client.turn)]
+    return [] if client.gang.rests else [TellToHold(client.id, client.turn.number)]
 
 
 def still_waited_for(roster: Roster) -> Iterator[Client]:
     """Return the clients that were told to give way and have not answered, the first one first."""
-    return (client for client in roster.yielding.values() if client.hold is not Hold.HELD)
+    return (
+        client for client in roster.yielding.values() if client.hold.stage is not HoldStage.HELD
+    )
 
 
 def next_step(roster: Roster) -> float:
     """Return when a held or waiting client is next to catch up with others. Infinity: never."""
     yielding = roster.yielding.values()
-    held = [one for one in yielding if one.hold is Hold.HELD and one.hold_waits]
-    late = [one for one in yielding if one.hold in (Hold.TOLD, Hold.STEPS)]
+    held = [one for one in yielding if one.hold.stage is HoldStage.HELD and one.hold.waits]
+    late = [one for one in yielding if one.hold.stage in (HoldStage.TOLD, HoldStage.STEPS)]
     return min((*(step_at(roster, one) for one in held), *map(catch_up_at, late)), default=inf)
 
 
 def catch_up_at(client: Client) -> float:
     """Return when clients are let in that this one, which has not drained, may wait for."""
-    return client.hold_since + ROOM_PATIENCE if client.awaits_ranks else inf
+    return client.hold.since + ROOM_PATIENCE if client.hold.awaits_ranks else inf
 
 
 def step_at(roster: Roster, client: Client) -> float:
     """Return when a held client may be told to step, or others to make room for that."""
-    usual = client.hold_since + client.step_patience
-    if client.rests or not client.memory.swapped:
+    usual = client.hold.since + client.hold.step_patience
+    if client.gang.rests or not client.memory.swapped:
         return usual
-    if client.room_asked_at is not None:
+    if client.hold.room_asked_at is not None:
         # Wait for memory that was ordered out, but only within the patience.
-        is_late = any(one.memory.swapped < one.trims for one in roster.running.values())
-        return max(usual, client.room_asked_at + (ROOM_PATIENCE if is_late else 0.0))
+        is_late = any(one.memory.swapped < one.excess.trims for one in roster.running.values())
+        return max(usual, client.hold.room_asked_at + (ROOM_PATIENCE if is_late else 0.0))
     lacks = lacks_room_to_step(roster, client)
-    return max(usual, client.hold_since + ROOM_PATIENCE) if lacks else usual
+    return max(usual, client.hold.since + ROOM_PATIENCE) if lacks else usual
 
 
 def lacks_room_to_step(roster: Roster, client: Client) -> int:
     """Return how much running clients have still to move out for all of a client's memory."""
     running = roster.running.values()
-    out = sum(one.trims for one in running)
+    out = sum(one.excess.trims for one in running)
     lacking = client.memory.swappable + roster.running_bytes - out - roster.room
     return max(0, lacking) if client.memory.swapped and running else 0
 
@@ -107,7 +112,7 @@ def send_away(state: DeviceState, roster: Roster, client: Client, now: float) ->
         "for it"
     )
     return [
-        Revoke(client.id, client.turn, Urgency.NOW, 0),
+        Revoke(client.id, client.turn.number, Urgency.NOW, 0),
         Report(ReportKind.OVERDUE, state.id, client.id, text),
     ]
 

@@ -23,7 +23,7 @@ def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Ef
     heavy = roster.running_load.heavy - sum(one.weight > 0 for one in roster.undrained.values())
     if sum(client.weight > 0 for client in roster.soft_revoked.values()) == heavy:
         return []
-    new = [one for one in roster.in_the_way if not one.soft_revoked and one.gang is None]
+    new = [one for one in roster.in_the_way if not one.turn.soft_revoked and not one.in_gang]
     for client in new:
         roster.ask(client, now)
     # Where one of them suffices, not all should give way at once. The longest unheard comes first.
@@ -32,7 +32,7 @@ def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Ef
 
 
 def _unheard(client: Client) -> tuple[float, int]:
-    return client.worked_at, client.order
+    return client.work.worked_at, client.order
 
 
 def _please(
@@ -48,26 +48,27 @@ def _please(
         evicted = max(0, min(client.staying, outgoing_bytes(roster, head)))
         roster.offer(client, evicted)
     way = choose_way(state, roster, [client], [head], evicted)
-    client.idle_seconds = rest_asked(state, roster, client, head, now)
+    seconds = rest_asked(state, roster, client, head, now)
     if evicted:
-        client.idle_seconds += place * APART * state.settings.idle_grace
-    client.sliced = roster.regime.is_sliced
+        seconds += place * APART * state.settings.idle_grace
+    client.turn.expect_rest(seconds)
+    client.turn.note_slice(sliced=roster.regime.is_sliced)
     return Revoke(
         client.id,
-        client.turn,
+        client.turn.number,
         Urgency.WHEN_IDLE,
         evicted,
-        client.idle_seconds,
+        seconds,
         displace=evicted > 0 and way is Way.DISPLACE,
     )
 
 
 def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     """Take all soft revokes back."""
-    asked = in_order(client for client in roster.soft_revoked.values() if client.gang is None)
+    asked = in_order(client for client in roster.soft_revoked.values() if not client.in_gang)
     for client in asked:
         roster.keep(client, now)
         if state.handover and state.handover.from_client == client.id:
             # Keep takes a hand-over back as well.
             state.handover = None
-    return [Keep(client.id, client.turn) for client in asked]
+    return [Keep(client.id, client.turn.number) for client in asked]

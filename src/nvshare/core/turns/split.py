@@ -24,15 +24,15 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
             for client in _latest_first(roster):
                 # A client that rides with its gang has no weight where clients are counted, but can
                 # grow.
-                counts = client.weight or client.grown
-                if counts and not client.undrained and should_go(roster, client):
+                counts = client.weight or client.growth.grown
+                if counts and not client.drain.undrained and should_go(roster, client):
                     roster.tell_to_go(client, now)
                     victims.append(client)
     if not victims:
         return []
     for client in victims:
         # The new memory is unused: its thread waits for the answer until the gate has closed.
-        roster.set_unused(client, min(client.grown, client.memory.untouched))
+        roster.set_unused(client, min(client.growth.grown, client.memory.untouched))
     let_come_back(state, roster)
     forget_growth(roster)
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
@@ -46,13 +46,13 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
 def forget_growth(roster: Roster) -> None:
     """Forget the growth of holders if all running clients fit: later moves are not due to it."""
     if roster.grown and _running_fits(roster):
-        roster.forget_growth(c for c in list(roster.grown.values()) if c.holds)
+        roster.forget_growth(c for c in list(roster.grown.values()) if c.has_turn)
 
 
 def _latest_first(roster: Roster) -> list[Client]:
     """Return the running clients, those before the others that run without a turn."""
     latest = reversed(list(roster.running.values()))
-    return sorted(latest, key=lambda client: not client.ungranted)
+    return sorted(latest, key=lambda client: not client.turn.ungranted)
 
 
 def _running_fits(roster: Roster) -> bool:
@@ -61,7 +61,7 @@ def _running_fits(roster: Roster) -> bool:
 
 def _takes_hope(roster: Roster, client: Client) -> bool:
     """Whether a client has grown so far that no client could end any more (host/safe_order.py)."""
-    if not client.grown or not roster.host.is_tight:
+    if not client.growth.grown or not roster.host.is_tight:
         return False
     return not leaves_hope(roster, roster.running)
 
@@ -70,7 +70,7 @@ def _makes_room(roster: Roster, client: Client) -> bool:
     """Whether the other running clients have more room if a client does not run."""
     if _running_fits(roster):
         return False
-    if client.grown or not roster.host.is_tight:
+    if client.growth.grown or not roster.host.is_tight:
         return True
     # Only the part that can leave makes room. The rest is on the device, and pushes nothing out.
     rest = {one: other for one, other in roster.running.items() if other is not client}

@@ -21,7 +21,7 @@ from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import CancelHandover, Effect, Report, ReportKind, Revoke, Urgency
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
-from nvshare.core.record.client import Client, in_order
+from nvshare.core.record.client import Client, Told, in_order
 from nvshare.core.record.device import DeviceState
 
 # For how long it is told nothing, at first and at most.
@@ -34,16 +34,13 @@ _MOST_TIMES = 8
 def note_undrained(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
     """Note that a client could not drain: its gate is open again, and it holds its turn."""
     effects = _void_handover(state, client)
-    if client.undrained_since is None:
-        client.undrained_since = client.since
-    client.retry_at = now + min(FIRST_PAUSE * 2**client.undrained_times, LONGEST_PAUSE)
-    client.undrained_times = min(client.undrained_times + 1, _MOST_TIMES)
-    if not client.told_undrained:
-        client.told_undrained = True
+    pause = min(FIRST_PAUSE * 2**client.drain.times, LONGEST_PAUSE)
+    failing_since = client.drain.fail(client.since, now + pause, _MOST_TIMES)
+    if client.tell(Told.UNDRAINED):
         effects.append(_report(state, client))
-    if client.overdue:
+    if client.turn.overdue:
         return effects
-    if not client.kind.is_copied and now >= client.undrained_since + state.settings.revoke_patience:
+    if not client.kind.is_copied and now >= failing_since + state.settings.revoke_patience:
         roster.go_on_without(client)
         return effects
     _go_on(roster, client, now)
@@ -55,8 +52,8 @@ def _go_on(roster: Roster, client: Client, now: float) -> None:
     roster.move(client, Step.CANNOT_DRAIN, now)
     roster.set_evicting(client, 0)
     roster.set_unused(client, 0)
-    client.interrupted = None
-    client.sliced = False
+    client.standing.forget_interruption()
+    client.turn.note_slice(sliced=False)
 
 
 def _report(state: DeviceState, client: Client) -> Report:
@@ -74,13 +71,7 @@ def _void_handover(state: DeviceState, client: Client) -> list[Effect]:
     if handover is None or handover.from_client != client.id:
         return []
     state.handover = None
-    return [CancelHandover(client.id, client.turn)]
-
-
-def note_drained(client: Client) -> None:
-    """Note that a client has given its turn up. Earlier failures count half as much."""
-    client.undrained_since, client.retry_at = None, 0.0
-    client.undrained_times //= 2
+    return [CancelHandover(client.id, client.turn.number)]
 
 
 def note_may_drain(roster: Roster, client: Client, now: float) -> None:
@@ -88,34 +79,36 @@ def note_may_drain(roster: Roster, client: Client, now: float) -> None:
 
     With slices no client waits for memory, and each further try would hold the others up.
     """
-    if client.undrained and not roster.regime.is_sliced:
-        client.retry_at = 0.0
+    if client.drain.undrained and not roster.regime.is_sliced:
+        client.drain.retry(0.0)
         roster.set_undrained(client, False)
-    elif client.overdue and client.retry_at:
-        client.retry_at = now
+    elif client.turn.overdue and client.drain.retry_at:
+        client.drain.retry(now)
 
 
 def try_again(roster: Roster, now: float) -> list[Effect]:
     """Let clients whose pause is over be told to give way again."""
-    for client in [one for one in roster.undrained.values() if now >= one.retry_at]:
-        client.retry_at = 0.0
+    for client in [one for one in roster.undrained.values() if now >= one.drain.retry_at]:
+        client.drain.retry(0.0)
         roster.set_undrained(client, False)
     effects: list[Effect] = []
-    due = [one for one in roster.overdue.values() if one.retry_at and now >= one.retry_at]
+    due = [
+        one for one in roster.overdue.values() if one.drain.retry_at and now >= one.drain.retry_at
+    ]
     for client in in_order(due):
-        client.retry_at = 0.0
+        client.drain.retry(0.0)
         if roster.everything_fits:
             # The clients that went on without it have left.
             _go_on(roster, client, now)
         else:
-            effects.append(Revoke(client.id, client.turn, Urgency.NOW))
+            effects.append(Revoke(client.id, client.turn.number, Urgency.NOW))
     return effects
 
 
 def next_try(roster: Roster) -> float:
     """Return when the next pause is over. Infinity: never."""
     clients = [*roster.undrained.values(), *roster.overdue.values()]
-    return min((client.retry_at for client in clients if client.retry_at), default=inf)
+    return min((client.drain.retry_at for client in clients if client.drain.retry_at), default=inf)
 
 
 def may_be_head(roster: Roster, client: Client) -> bool:

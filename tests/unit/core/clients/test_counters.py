@@ -6,6 +6,7 @@ from typing import Any
 from nvshare.core.clients.counters import Count, LoadOf, NumberOf, OrderedSetOf, Queue, SetOf, SumOf
 from nvshare.core.memory import Load
 from nvshare.core.record.client import Client
+from nvshare.core.record.standing import Standing
 
 
 class Table:
@@ -20,7 +21,7 @@ class Table:
 
 
 def test_a_set_has_whom_the_rule_holds_of() -> None:
-    table = Table(SetOf(lambda one: one.busy))
+    table = Table(SetOf(lambda one: one.work.busy))
     table.change(1, False, True)
     table.change(2, False, True)
     table.change(1, True, False)
@@ -37,7 +38,7 @@ def test_who_comes_to_a_state_again_is_its_last_one() -> None:
 
 
 def test_a_sum_follows_each_number() -> None:
-    table = Table(SumOf(lambda one: one.evicting))
+    table = Table(SumOf(lambda one: one.moving.evicting))
     table.change(1, 0, 5)
     table.change(2, 0, 7)
     table.change(1, 5, 2)
@@ -64,7 +65,10 @@ def test_a_kind_without_clients_is_not_there() -> None:
 
 def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
     queue = Queue()
-    clients = [Client(n, rank=rank, order=n) for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])]
+    clients = [
+        Client(n, standing=Standing(rank=rank), order=n)
+        for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])
+    ]
     for client in reversed(clients):
         queue.add(client.place, client)
     assert [client.id for client in queue] == [3, 1, 0, 2]

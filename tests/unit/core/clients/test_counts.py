@@ -22,7 +22,10 @@ def test_who_is_gone_counts_for_nothing(roster: Roster) -> None:
         roster.move(client, Step.LEAVE, 1.0)
     assert (roster.pinned, roster.swappable, roster.closed_bytes) == (0, 0, 0)
     assert roster.everyone_load == Load()
-    assert not (roster.clients or roster.idle or roster.closed or roster.classes)
+    assert not (roster.clients)
+    assert not (roster.idle)
+    assert not (roster.closed)
+    assert not (roster.classes)
     assert roster.host.kept == roster.host.swappable == 0
 
 

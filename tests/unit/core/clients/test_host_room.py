@@ -5,6 +5,7 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import HostState, Pool
+from nvshare.core.record.host_pages import HostPages
 
 GIB = 1 << 30
 
@@ -24,7 +25,7 @@ def make(
 
 def idle(number: int, size: int, swapped: int = 0, most_out: int = 0) -> Client:
     memory = Memory(size, 0, swapped)
-    return Client(number, memory=memory, most_out=most_out, surely_out=most_out, state=State.IDLE)
+    return Client(number, memory=memory, host_pages=HostPages(most_out, most_out), state=State.IDLE)
 
 
 def takes(host: HostRoom, *clients: Client) -> list[int]:
@@ -53,7 +54,7 @@ def test_what_was_never_on_the_device_is_away_and_not_on_the_host() -> None:
 
 def test_what_was_ordered_out_is_kept_from_then_on() -> None:
     told = idle(1, 12, most_out=2)
-    told.evicting = 7
+    told.moving.evicting = 7
     host, clients = make(10, told, idle(2, 12))
     assert host.kept == 7
     assert takes(host, *clients) == [3, 0]
@@ -72,12 +73,12 @@ def test_pages_that_were_made_since_somebody_looked_are_spent() -> None:
     host, (client,) = make(None, idle(1, 12, most_out=3), pool=(5, [1]))
     assert host.left_for(client) == 5
     host.count(client, Kept.of(client), NOTHING_KEPT)
-    client.evicting = 7
+    client.moving.evicting = 7
     host.count(client, NOTHING_KEPT, Kept.of(client))
     assert host.left_for(client) == 5 - (7 - 3)
     # The kernel has charged them by now.
     host.count(client, Kept.of(client), NOTHING_KEPT)
-    client.evicting, client.most_out, client.surely_out = 0, 7, 7
+    client.moving.evicting, client.host_pages.most_out, client.host_pages.surely_out = 0, 7, 7
     client.memory = Memory(12, 0, 7)
     host.count(client, NOTHING_KEPT, Kept.of(client))
     host.set_pool("pool", Pool(99, 1, {1: 0}), [client])

@@ -17,7 +17,7 @@ def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
     assert list(roster.overdue) == [3]
     roster.move(three, Step.RELEASE, 2.0)
     assert not roster.overdue
-    assert not three.overdue
+    assert not three.turn.overdue
 
 
 def test_another_regime_weighs_everybody_anew(roster: Roster) -> None:
@@ -38,7 +38,7 @@ def test_who_is_asked_is_known_until_it_is_taken_back(roster: Roster) -> None:
     roster.ask(one, 1.0)
     roster.move(one, Step.REVOKE, 1.0)
     assert not roster.soft_revoked
-    assert not one.soft_revoked
+    assert not one.turn.soft_revoked
 
 
 def test_an_illegal_move_changes_nothing(roster: Roster) -> None:

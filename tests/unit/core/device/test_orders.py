@@ -331,7 +331,7 @@ def test_memory_that_has_come_in_does_not_end_an_excess() -> None:
     stage.join(1, 4)
     exceed(stage, 1, 2)
     stage.moved(1, Memory(4), in_bytes=1, seconds=1)
-    assert stage.device.roster.clients[1].over_limit == 2
+    assert stage.device.roster.clients[1].excess.over_limit == 2
 
 
 def test_who_is_gone_has_no_excess() -> None:

@@ -72,7 +72,7 @@ class Stage:
             **{"group": group, "can_hold": True, **more},
         )
         effects = self.core.handle(event)
-        self.client(client).is_new = is_new
+        self.client(client).standing.is_new = is_new
         return effects
 
     def gang(self, *clients: int, size: int = 12, **more: Any) -> None:
@@ -86,20 +86,20 @@ class Stage:
 
     def come_back(self, client: int) -> list[Effect]:
         """Want to go on, having given up a turn."""
-        return self.want(client, self.client(client).turn)
+        return self.want(client, self.client(client).turn.number)
 
     def held(self, client: int, *, waits: bool = False) -> list[Effect]:
-        turn = self.client(client).turn
+        turn = self.client(client).turn.number
         return self.core.handle(Held(now=self.now, client=client, turn=turn, waits=waits))
 
     def cannot_drain(self, client: int) -> list[Effect]:
-        turn = self.client(client).turn
+        turn = self.client(client).turn.number
         return self.core.handle(CannotDrain(now=self.now, client=client, turn=turn))
 
     def release(self, client: int, *, wants: bool = False, **more: Any) -> list[Effect]:
         who = self.client(client)
         reason = Reason.TOLD if who.state is State.YIELDING else Reason.IDLE
-        facts: dict[str, Any] = {"turn": who.turn, "memory": who.memory, "reason": reason}
+        facts: dict[str, Any] = {"turn": who.turn.number, "memory": who.memory, "reason": reason}
         facts |= more
         return self.core.handle(Released(now=self.now, client=client, wants=wants, **facts))
 

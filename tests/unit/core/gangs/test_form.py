@@ -8,7 +8,7 @@ from .stage import Stage, holds
 
 
 def gangs(stage: Stage, *clients: int) -> list[int | None]:
-    return [stage.client(client).gang for client in clients]
+    return [stage.client(client).gang.number for client in clients]
 
 
 def test_a_group_on_several_devices_is_a_gang() -> None:
@@ -75,4 +75,4 @@ def test_a_group_that_does_not_fit_on_one_of_its_devices_is_no_gang_and_that_is_
     # When one of them shrinks, it is.
     stage.memory(20, 4)
     assert gangs(stage, 10, 11, 20) == [10] * 3
-    assert [stage.client(one).rides for one in (10, 11, 20)] == [False, False, True]
+    assert [stage.client(one).gang.rides for one in (10, 11, 20)] == [False, False, True]

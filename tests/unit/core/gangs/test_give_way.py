@@ -6,7 +6,7 @@ from nvshare.core.effects import Answer, ReportKind, Revoke, Urgency
 from nvshare.core.events import MemoryChanged, TimerKind
 from nvshare.core.gangs.step import LONGEST_PATIENCE, STEP_PATIENCE
 from nvshare.core.memory import Memory
-from nvshare.core.record.client import Hold
+from nvshare.core.record.gang import HoldStage
 
 from ..stage import granted, told
 from .stage import Stage, holds, keeps, steps
@@ -42,7 +42,7 @@ def test_who_holds_with_a_thread_at_its_gate_steps_while_others_have_not_drained
 ) -> None:
     assert steps(stage.held(10, waits=True)) == []
     assert steps(stage.fire(0, TimerKind.STEP)) == [10]
-    assert stage.client(10).hold is Hold.STEPS
+    assert stage.client(10).hold.stage is HoldStage.STEPS
     # It steps again only after it has drained again, and its patience is over.
     assert stage.alarm(0, TimerKind.STEP) is None
     began = stage.now
@@ -71,10 +71,10 @@ def test_who_stepped_too_far_makes_the_others_more_patient(stage: Stage) -> None
         assert steps(stage.fire(1, TimerKind.STEP)) == [11]
         stage.held(10, waits=True)
         assert steps(stage.fire(0, TimerKind.STEP)) == [10]
-    assert stage.client(10).step_patience == LONGEST_PATIENCE
+    assert stage.client(10).hold.step_patience == LONGEST_PATIENCE
     stage.held(10)
     stage.held(11)
-    assert stage.client(10).step_patience == 0.0
+    assert stage.client(10).hold.step_patience == 0.0
 
 
 def test_when_nobody_waits_any_more_the_gates_open_again(stage: Stage) -> None:
@@ -88,7 +88,7 @@ def test_who_cannot_drain_keeps_the_whole_gang_where_it_is_for_a_while(stage: St
     stage.held(11)
     assert keeps(stage.cannot_drain(10)) == [11]
     assert stage.states(10, 11) == ["running", "running"]
-    assert stage.client(11).undrained
+    assert stage.client(11).drain.undrained
     effects = stage.fire(0, TimerKind.UNDRAINED)
     assert sorted(holds(effects)) == [10, 11]
 
@@ -189,7 +189,7 @@ def test_a_gang_that_is_interrupted_goes_on_before_others_who_wait() -> None:
     stage.now += 20
     assert sorted(holds(stage.want(20))) == [10, 11]
     stage.hand_over(10, 11)
-    assert [stage.client(one).interrupted for one in (10, 11)] == [20, 20]
+    assert [stage.client(one).standing.interrupted for one in (10, 11)] == [20, 20]
     assert stage.states(20, 31) == ["running", "running"]
     # Others have used the other device meanwhile. The gang is first in both queues.
     stage.join(41, 12, turn=1)

@@ -21,18 +21,18 @@ def stage() -> Stage:
 
 def test_who_rests_keeps_its_place(stage: Stage) -> None:
     assert granted(stage.release(10)) == []
-    assert stage.client(10).rests
+    assert stage.client(10).gang.rests
     assert stage.states(20) == ["waiting"]
 
 
 def test_who_rests_goes_on_as_soon_as_it_wants_to(stage: Stage) -> None:
     stage.release(10)
-    before = stage.client(10).turn
+    before = stage.client(10).turn.number
     effects = stage.come_back(10)
     assert [effect for effect in effects if isinstance(effect, Grant)] == [Grant(10, before + 1)]
     # It is asked again to give way when it is idle: for the new turn.
     assert asked(effects) == [10]
-    assert not stage.client(10).rests
+    assert not stage.client(10).gang.rests
 
 
 def test_when_all_rest_the_gang_is_off(stage: Stage) -> None:

@@ -36,12 +36,12 @@ def orders(effects: list[Effect]) -> list[Effect]:
 
 
 def go(stage: Stage) -> list[Effect]:
-    turn = stage.client(11).turn
+    turn = stage.client(11).turn.number
     return [Room(11, turn, 0), StepOnce(11, turn)]
 
 
 def test_it_steps_when_others_have_moved_out(stage: Stage) -> None:
-    turn = stage.client(21).turn
+    turn = stage.client(21).turn.number
     memory = Memory(12, 0, 8)
     moved = Moved(now=stage.now, client=21, turn=turn, memory=memory, out_bytes=8, seconds=0.1)
     assert orders(stage.core.handle(moved)) == go(stage)
@@ -62,7 +62,7 @@ def test_nobody_is_told_twice_to_make_the_same_room(stage: Stage) -> None:
 
 
 def test_who_made_room_is_told_when_it_can_have_its_memory_back(stage: Stage) -> None:
-    turn, other = stage.client(21).turn, stage.client(11).turn
+    turn, other = stage.client(21).turn.number, stage.client(11).turn.number
     away = Memory(12, 0, 8)
     moved = Moved(now=stage.now, client=21, turn=turn, memory=away, out_bytes=8, seconds=0.1)
     stage.core.handle(moved)

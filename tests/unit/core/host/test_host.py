@@ -243,7 +243,7 @@ def test_more_than_was_ordered_counts_as_it_is_reported() -> None:
     stage.busy(2, 12)
     stage.fire(TimerKind.TURN)
     stage.release(1, wants=True, memory=Memory(12, 0, 10), moved_bytes=10)
-    assert stage.device.roster.clients[1].most_out == 10
+    assert stage.device.roster.clients[1].host_pages.most_out == 10
     # The other one may move as much when it gives way.
     assert stage.core._host.room.kept == 10 + 8
 
@@ -252,7 +252,7 @@ def test_who_comes_back_to_a_new_daemon_has_on_the_host_what_it_says() -> None:
     stage = limited(100)
     stage.join(1, 12, swapped=5, turn=3)
     stage.join(2, 12, swapped=5)
-    assert [c.most_out for c in stage.device.roster.clients.values()] == [5, 0]
+    assert [c.host_pages.most_out for c in stage.device.roster.clients.values()] == [5, 0]
 
 
 def test_what_a_client_says_to_have_pages_counts_if_it_is_more() -> None:
@@ -297,7 +297,7 @@ def test_what_nobody_has_used_yet_has_not_left() -> None:
     stage.busy(2, 12)
     stage.fire(TimerKind.TURN)
     stage.release(1, wants=True, memory=Memory(12, 0, 12, untouched=12))
-    assert stage.device.roster.clients[1].most_out == 0
+    assert stage.device.roster.clients[1].host_pages.most_out == 0
 
 
 def test_who_comes_back_to_a_new_daemon_brings_its_pages() -> None:
@@ -306,7 +306,7 @@ def test_who_comes_back_to_a_new_daemon_brings_its_pages() -> None:
         memory = Memory(12, 0, 5, untouched=2, kept=9)
         event = ClientJoined(now=stage.now, client=client, device=GPU, memory=memory, turn=turn)
         stage.core.handle(event)
-    assert [c.most_out for c in stage.device.roster.clients.values()] == [9, 9]
+    assert [c.host_pages.most_out for c in stage.device.roster.clients.values()] == [9, 9]
 
 
 def test_a_limit_that_is_lowered_too_far_is_reported_once() -> None:

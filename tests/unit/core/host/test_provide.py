@@ -110,5 +110,5 @@ def test_what_could_not_be_made_cannot_leave() -> None:
     # When extents can be made again, everything is as before.
     stage.core.handle(HostRoomChanged(now=stage.now, pool="made", room=None))
     clients = stage.device.roster.clients
-    assert [clients[client].provided for client in (1, 2)] == [16, 16]
+    assert [clients[client].host_pages.provided for client in (1, 2)] == [16, 16]
     assert [clients[client].booked for client in (1, 2)] == [16, 16]

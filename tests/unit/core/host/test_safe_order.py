@@ -7,6 +7,8 @@ from nvshare.core.host.safe_order import ABSENCE, LONGEST_CALM, PAUSES, next_cal
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
+from nvshare.core.record.growth import Growth
+from nvshare.core.record.turn import Turn
 from nvshare.core.settings import Settings
 
 from ..stage import GPU, Stage, granted, told
@@ -138,9 +140,9 @@ def test_who_gains_memory_again_is_growing_again() -> None:
     begun = stage.now
     stage.fire(TimerKind.GROWTH)
     assert stage.now == begun + TURN / 2
-    assert not stage.device.roster.clients[2].growing
+    assert not stage.device.roster.clients[2].growth.growing
     ask(stage, 2, 8)
-    assert stage.device.roster.clients[2].growing
+    assert stage.device.roster.clients[2].growth.growing
 
 
 def test_who_grows_slowly_has_grown_after_several_of_its_longest_pauses() -> None:
@@ -154,13 +156,13 @@ def test_who_grows_slowly_has_grown_after_several_of_its_longest_pauses() -> Non
     begun = stage.now
     stage.fire(TimerKind.GROWTH)
     assert stage.now == begun + PAUSES * longest
-    assert not stage.device.roster.clients[2].growing
+    assert not stage.device.roster.clients[2].growth.growing
 
 
 def test_who_rested_for_hours_before_it_gained_more_has_grown_after_minutes() -> None:
-    client = Client(1, state=State.RUNNING, growing=True)
+    client = Client(1, state=State.RUNNING, growth=Growth(growing=True))
     note_gain(client, 7, 10_000.0)
-    assert client.pace == 10_000.0
+    assert client.growth.pace == 10_000.0
     assert next_calm(Settings(), [client]) == 10_000.0 + LONGEST_CALM
 
 
@@ -174,7 +176,7 @@ def test_a_pause_is_the_time_with_turns_between_two_gains() -> None:
         use(stage, client)
     clients = stage.device.roster.clients
     assert stage.states() == {1: "running", 2: "yielding"}
-    assert (clients[1].pace, clients[2].pace) == (0.0, 0.0)
+    assert (clients[1].growth.pace, clients[2].growth.pace) == (0.0, 0.0)
     give_way(stage, 2)
     begun = stage.now
     hand_over(stage, 1)
@@ -186,15 +188,16 @@ def test_a_pause_is_the_time_with_turns_between_two_gains() -> None:
     stage.now += 1.5
     ask(stage, 1, 11)
     # The other had come to the device a second after its first memory.
-    assert clients[1].pace == 1.0 + turn + 1.5
+    assert clients[1].growth.pace == 1.0 + turn + 1.5
 
 
 def test_a_pause_goes_on_while_a_rank_rests_in_the_turn_of_its_gang() -> None:
     """Its turn before the rest is counted once."""
     settings = Settings(turn_seconds=TURN)
-    rank = Client(1, state=State.RUNNING, growing=True, pace=2.0, calm_since=10.0, granted_at=10.0)
+    growth = Growth(growing=True, pace=2.0, calm_since=10.0)
+    rank = Client(1, state=State.RUNNING, growth=growth, turn=Turn(granted_at=10.0))
     assert next_calm(settings, [rank]) == 10.0 + PAUSES * 2.0
-    rank.rests, rank.rests_since, rank.held_before = True, 13.0, 3.0
+    rank.gang.rests, rank.rest.since, rank.work.held_before = True, 13.0, 3.0
     assert next_calm(settings, [rank]) == 10.0 + PAUSES * 2.0
 
 

@@ -10,13 +10,14 @@ from nvshare.core.memory import Memory
 from nvshare.core.moves.sizes import fill_bytes, incoming_bytes, share_out
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import HostState
+from nvshare.core.record.moving import Moving
 from nvshare.core.settings import Mode
 
 from ..stage import Stage
 
 
 def test_who_comes_in_needs_what_it_does_not_have_there() -> None:
-    clients = [Client(1, memory=Memory(10, 2, 3)), Client(2, memory=Memory(5), evicting=4)]
+    clients = [Client(1, memory=Memory(10, 2, 3)), Client(2, memory=Memory(5), moving=Moving(4))]
     assert incoming_bytes(clients, 16) == 3 + 4
     assert incoming_bytes(clients, 6) == 1 + 4
 
@@ -48,9 +49,9 @@ def test_what_is_brought_in_is_all_or_as_much_as_there_is_room(
 
 def rests(stage: Stage, client: int, head: int, seconds: float) -> None:
     """Have a client give way to the head because it rests, for this long in all."""
-    stage.now += stage.device.roster.clients[client].idle_seconds
+    stage.now += stage.device.roster.clients[client].turn.idle_seconds
     stage.release(client, memory=stage.device.roster.clients[client].memory)
-    stage.now += seconds - stage.device.roster.clients[client].idle_seconds
+    stage.now += seconds - stage.device.roster.clients[client].turn.idle_seconds
     asks(stage, client)
     stage.release(head)
 

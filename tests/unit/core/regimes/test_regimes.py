@@ -8,6 +8,7 @@ from nvshare.core.memory import Memory
 from nvshare.core.policies import find_policy
 from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import RegimeName
+from nvshare.core.record.work import Work
 from nvshare.core.regimes import Place, choose_regime, find_regime, first_regime
 from nvshare.core.settings import Limits, Mode, Priority, Settings
 from tests.unit.core.stage import make_state
@@ -40,7 +41,7 @@ def with_share(number: int) -> Client:
 )
 def test_weights(name: RegimeName, at_rest: int, busy: int) -> None:
     for is_busy, weight in ((False, at_rest), (True, busy)):
-        client = Client(1, memory=Memory(10, 2), busy=is_busy)
+        client = Client(1, memory=Memory(10, 2), work=Work(busy=is_busy))
         assert find_regime(name).weigh(client) == weight
 
 
@@ -67,7 +68,10 @@ def test_what_is_left_of_a_parked_client_is_in_the_way_of_memory(
 
 
 def test_where_somebody_has_its_work() -> None:
-    busy, resting = Client(1, busy=True, state=State.RUNNING), Client(2, state=State.IDLE)
+    busy, resting = (
+        Client(1, work=Work(busy=True), state=State.RUNNING),
+        Client(2, state=State.IDLE),
+    )
     places = {one.name: (one.place(busy), one.place(resting)) for one in (MEMORY, ONE, BUSY)}
     assert places == {
         RegimeName.MEMORY: (Place.BESIDE, Place.AWAY),
@@ -103,7 +107,7 @@ def test_every_mode_has_a_regime_and_auto_looks_who_is_there() -> None:
         choose_regime(Settings(mode=mode), roster_of(Client(1))).name for mode in Mode
     ]
     high = Client(3, limits=Limits(priority=Priority.HIGH))
-    busy = [Client(number, busy=True) for number in (1, 2)]
+    busy = [Client(number, work=Work(busy=True)) for number in (1, 2)]
     large = Client(4, memory=Memory(1 << 40))
     assert choose_regime(SETTINGS, roster_of(*busy)) is BUSY
     assert choose_regime(SETTINGS, roster_of(*busy, high)) is RANKED

@@ -15,7 +15,7 @@ def work(stage: Stage, **seconds: float) -> None:
     stage.now += 0.5
     for name, more in seconds.items():
         key = int(name[1:])
-        stage.used(key, stage.device.roster.clients[key].reported_busy + more)
+        stage.used(key, stage.device.roster.clients[key].work.reported_busy + more)
 
 
 def give(stage: Stage, client: int, seconds: float | None) -> None:

@@ -123,7 +123,7 @@ def test_that_a_client_wants_its_turn_is_heard_once() -> None:
         assert stage.want(2) == []
     assert len(list(stage.core.journal.entries)) == heard
     # From a client that has a turn it is news: this turn ends.
-    stage.want(1, turn=stage.device.roster.clients[1].turn)
+    stage.want(1, turn=stage.device.roster.clients[1].turn.number)
     assert len(list(stage.core.journal.entries)) == heard + 1
 
 

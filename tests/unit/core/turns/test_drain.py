@@ -46,7 +46,7 @@ def test_once_it_has_had_a_turn_it_is_as_good_as_others() -> None:
     for client in (3, 1):
         out(stage, client)
     stage.leave(2)
-    assert not any(one.ungranted for one in stage.device.roster.running.values())
+    assert not any(one.turn.ungranted for one in stage.device.roster.running.values())
 
 
 def test_one_at_a_time_brings_its_memory_in_so_that_it_can_drain() -> None:

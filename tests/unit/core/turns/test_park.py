@@ -174,7 +174,7 @@ def test_time_behind_the_gate_is_no_time_in_the_queue() -> None:
     unpark(stage, 1)
     # It does not go first for having waited a million seconds.
     client = stage.device.roster.clients[1]
-    assert (client.since, client.rank) == (stage.now, stage.now)
+    assert (client.since, client.standing.rank) == (stage.now, stage.now)
 
 
 def test_nothing_happens_twice() -> None:
@@ -375,10 +375,10 @@ def test_a_program_that_waits_for_the_place_goes_before_a_long_rest() -> None:
     stage.fire(TimerKind.PARK)
     stage.busy(2, 12)
     client = stage.device.roster.clients[1]
-    assert (client.soft_revoked, client.rest_asked_at) == (True, None)
+    assert (client.turn.soft_revoked, client.rest.asked_at) == (True, None)
     # And when it does not wait any longer, the rest counts again.
     assert Keep(1, 1) in stage.leave(2)
-    assert client.rest_asked_at is not None
+    assert client.rest.asked_at is not None
 
 
 def test_who_gave_way_for_somebody_is_parked_when_its_rest_is_long_enough() -> None:
@@ -387,7 +387,7 @@ def test_who_gave_way_for_somebody_is_parked_when_its_rest_is_long_enough() -> N
     stage.busy(2, 4)
     stage.busy(3, 4)
     stage.release(1, reason=Reason.IDLE, memory=Memory(12, 0, 4))
-    began = stage.device.roster.clients[1].rests_since
+    began = stage.device.roster.clients[1].rest.since
     assert began is not None
     for client in (2, 3):
         stage.used(client, 1.0)
@@ -469,7 +469,7 @@ def test_a_snapshot_has_it_all() -> None:
     event2 = Released(
         now=stage.now + REST,
         client=3,
-        turn=stage.device.roster.clients[3].turn,
+        turn=stage.device.roster.clients[3].turn.number,
         reason=Reason.IDLE,
         memory=Memory(4),
     )

@@ -13,12 +13,12 @@ from ..stage import GPU, Stage, asked, granted, told
 
 
 def cannot(stage: Stage, client: int) -> list[Effect]:
-    turn = stage.device.roster.clients[client].turn
+    turn = stage.device.roster.clients[client].turn.number
     return stage.core.handle(CannotDrain(now=stage.now, client=client, turn=turn))
 
 
 def can(stage: Stage, client: int, turn: int | None = None) -> list[Effect]:
-    turn = stage.device.roster.clients[client].turn if turn is None else turn
+    turn = stage.device.roster.clients[client].turn.number if turn is None else turn
     return stage.core.handle(CanDrain(now=stage.now, client=client, turn=turn))
 
 
@@ -45,7 +45,7 @@ def test_it_runs_on_and_nobody_is_let_in_who_does_not_fit() -> None:
 
 def test_its_hand_over_is_taken_back() -> None:
     stage = tangled()
-    turn = stage.device.roster.clients[1].turn
+    turn = stage.device.roster.clients[1].turn.number
     assert CancelHandover(1, turn) in cannot(stage, 1)
 
 
@@ -96,7 +96,7 @@ def test_when_it_can_give_way_who_waits_has_its_turn() -> None:
     stage.fire(TimerKind.UNDRAINED)
     assert granted(stage.release(1, wants=True)) == [2]
     # It does not count as undrained any more.
-    assert stage.device.roster.clients[1].undrained_since is None
+    assert stage.device.roster.clients[1].drain.failing_since is None
 
 
 def test_it_is_tried_at_once_when_its_work_has_ended() -> None:
@@ -108,7 +108,7 @@ def test_it_is_tried_at_once_when_its_work_has_ended() -> None:
 
 def test_what_is_said_of_an_earlier_turn_means_nothing() -> None:
     stage = tangled()
-    turn = stage.device.roster.clients[1].turn
+    turn = stage.device.roster.clients[1].turn.number
     cannot(stage, 1)
     assert told(can(stage, 1, turn=turn - 1)) == []
     stage.fire(TimerKind.UNDRAINED)
@@ -236,5 +236,5 @@ def test_several_are_tried_again_in_an_order_that_a_snapshot_keeps() -> None:
     roster = stage.device.roster
     for name in (2, 1):
         roster.go_on_without(roster.clients[name])
-        roster.clients[name].retry_at = stage.now
+        roster.clients[name].drain.retry_at = stage.now
     assert told(try_again(roster, stage.now)) == [1, 2]

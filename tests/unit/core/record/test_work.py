@@ -1,9 +1,9 @@
 import pytest
 
-from nvshare.core.clients.usage import is_active, is_busy, note_turn_end
 from nvshare.core.events import Used
 from nvshare.core.lease import State
 from nvshare.core.record.client import Client
+from nvshare.core.record.turn import Turn
 
 from ..stage import Stage
 
@@ -11,18 +11,15 @@ from ..stage import Stage
 @pytest.fixture
 def client() -> Client:
     """A client that has held a turn since 100, and has reported 50 busy seconds so far."""
-    client = Client(1, state=State.RUNNING, granted_at=100.0)
-    assert not is_busy(client, used(100.0, 50.0), 1.0)
+    client = Client(1, state=State.RUNNING, turn=Turn(granted_at=100.0))
+    assert not report(client, 100.0, 0.0)
     return client
 
 
-def used(now: float, busy: float, throttled: float = 0.0) -> Used:
-    return Used(now=now, client=1, busy_seconds=busy, throttled_seconds=throttled)
-
-
 def report(client: Client, now: float, busy_seconds: float, throttled: float = 0.0) -> bool:
-    client.busy = is_busy(client, used(now, 50.0 + busy_seconds, throttled), 1.0)
-    return client.busy
+    held = client.held_seconds(now)
+    client.work.note_busy(busy=client.work.is_busy(held, 50.0 + busy_seconds, throttled, 1.0))
+    return client.work.busy
 
 
 def test_who_is_busy_for_nine_tenths_of_its_turn_is_busy(client: Client) -> None:
@@ -44,10 +41,10 @@ def test_nobody_is_judged_by_less_than_a_window(client: Client) -> None:
 
 
 def test_the_time_in_which_it_holds_no_turn_does_not_count(client: Client) -> None:
-    note_turn_end(client, 100.6)
+    client.work.note_turn_end(0.6)
     client.state = State.WAITING
     assert not report(client, 130.0, 0.6)
-    client.state, client.granted_at = State.RUNNING, 140.0
+    client.state, client.turn.granted_at = State.RUNNING, 140.0
     assert report(client, 140.5, 1.1)
 
 
@@ -57,7 +54,7 @@ def test_the_time_of_giving_way_counts(client: Client) -> None:
 
 
 def test_what_was_counted_before_the_first_report_says_nothing() -> None:
-    client = Client(1, state=State.RUNNING, granted_at=100.0)
+    client = Client(1, state=State.RUNNING, turn=Turn(granted_at=100.0))
     assert not report(client, 200.0, 1000.0)
     assert not report(client, 201.0, 1000.2)
 
@@ -80,9 +77,9 @@ def test_who_is_held_back_by_its_share_is_busy_at_the_next_report(client: Client
 
 def test_who_has_had_work_since_its_last_report_is_active() -> None:
     client = Client(1, state=State.RUNNING)
-    assert is_active(client, used(100.0, 50.0))
-    assert not is_active(client, used(100.2, 50.0))
-    assert is_active(client, used(100.4, 50.1))
+    assert client.work.is_active(50.0)
+    assert not client.work.is_active(50.0)
+    assert client.work.is_active(50.1)
 
 
 @pytest.mark.parametrize("running", [False, True])
@@ -91,4 +88,4 @@ def test_of_who_has_just_come_the_first_report_is_known_to_be_new(running: bool)
     stage = Stage()
     stage.join(1, running=running)
     stage.core.handle(Used(now=stage.now + 0.25, client=1, busy_seconds=0.1, throttled_seconds=0.1))
-    assert stage.device.roster.clients[1].busy is not running
+    assert stage.device.roster.clients[1].work.busy is not running
