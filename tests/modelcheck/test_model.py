@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from nvshare.core import core as core_module
-from nvshare.core.clients.fits import Fitting
+from nvshare.core.clients.roster import Roster
 from nvshare.core.device import orders
 from nvshare.core.events import TimerKind
 from nvshare.core.memory import Load
@@ -92,7 +92,7 @@ def _without_timer(kind: TimerKind) -> Callable[..., dict[TimerKind, float]]:
 
 def _believe_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn off the core's own checks, so that the model's have to find the mistake."""
-    monkeypatch.setattr(core_module, "validate", lambda _core: None)
+    monkeypatch.setattr(core_module, "validate", lambda *_: None)
 
 
 def test_who_is_let_in_without_room_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_the_core_finds_that_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_fills_before_there_is_room_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     _believe_the_core(monkeypatch)
-    monkeypatch.setattr(Fitting, "missing", property(lambda _: 0))
+    monkeypatch.setattr(Roster, "missing", property(lambda _: 0))
     monkeypatch.setattr(orders, "missing_bytes", lambda *_: 0)
     assert Search(TWO).run().problem == "4 units of memory are on a GPU that has 2"
 

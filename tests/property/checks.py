@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Grant, SetLimits
 from nvshare.core.events import Event, Released
+from nvshare.core.host.admit import host_lets_all
 
 
 def check_grants(
@@ -18,7 +19,7 @@ def check_grants(
         return
     for roster in rosters:
         here = [one for one in granted if one in roster.clients]
-        if here and not roster.host_lets_all(roster.running):
+        if here and not host_lets_all(roster, roster.running):
             running = [one for one in roster.running.values() if one.memory.swappable]
             sizes = [roster.clients[c].memory.swappable for c in here]
             # A client that is whole on the device pushes nothing out. Nor does a gang alone on it.

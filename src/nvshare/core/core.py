@@ -104,8 +104,12 @@ class Core:
         if self.journal.page_is_full:
             self.journal.turn_page(self.snapshot())
         if self._check:
-            validate(self)
+            self.validate()
         return effects
+
+    def validate(self) -> None:
+        """Raise BrokenInvariant unless everything holds that must hold."""
+        validate(self._devices.values(), self._host, self._gangs, self.journal)
 
     def _order_across_devices(self, now: float, effects: list[Effect]) -> list[Effect]:
         """Order what concerns several devices, because of gangs or of the shared host."""
@@ -247,7 +251,7 @@ class Core:
 
     def _tell_home(self, event: ClientEvent) -> list[Effect]:
         home = self._home(event)
-        groups = groups_to_judge(home, event)
+        groups = groups_to_judge(home.roster, event)
         effects = self._refusal(home, event) or self._tell(home, event)
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
@@ -265,16 +269,17 @@ class Core:
     def _refusal(self, home: Device, event: ClientEvent) -> list[Effect]:
         if not isinstance(event, MemoryChanged) or not event.ticket:
             return []
-        return self._host.refuse(home, home.roster.clients[event.client], event)
+        return self._host.refuse(home.roster, home.roster.clients[event.client], event)
 
     def _change_settings(self, event: SettingsChanged) -> list[Effect]:
         device = self._device(event.device)
-        groups = groups_to_judge(device, event)
+        groups = groups_to_judge(device.roster, event)
         effects = self._tell(device, event)
         return [*effects, *self._judge_over_limit(device, groups, event.now)]
 
     def _judge_over_limit(self, device: Device, groups: list[Group], now: float) -> list[Effect]:
-        changes = (change for group in groups for change in over_limit_changes(device, group, now))
+        roster = device.roster
+        changes = (change for group in groups for change in over_limit_changes(roster, group, now))
         return [effect for change in changes for effect in self._tell(device, change)]
 
     def _tell(self, device: Device, event: Event) -> list[Effect]:

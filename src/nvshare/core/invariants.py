@@ -5,14 +5,17 @@ over whole histories.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
 from nvshare.core.clients.roster import Roster
 from nvshare.core.device.device import Device
 from nvshare.core.events import TimerKind
+from nvshare.core.gangs import Gangs
 from nvshare.core.gangs.invariants import gang_problems
+from nvshare.core.host.admit import admits, host_lets, host_lets_all, running_admits
+from nvshare.core.host.host import Host
+from nvshare.core.journal.journal import Journal
 from nvshare.core.lease import State
 from nvshare.core.memory import Load
 from nvshare.core.record.client import Client, Park
@@ -22,31 +25,28 @@ from nvshare.core.settings import Mode
 from nvshare.core.turns.revoke import next_step, still_waited_for
 from nvshare.core.turns.undrained import may_be_head
 
-if TYPE_CHECKING:
-    from nvshare.core.core import Core
-
 
 class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not the caller's)
     """The core has a bug. The text says what does not hold, and on which device."""
 
 
-def validate(core: "Core") -> None:
+def validate(devices: Collection[Device], host: Host, gangs: Gangs, journal: Journal) -> None:
     """Raise BrokenInvariant unless everything holds that must hold."""
-    found = {device.state.id: list(_problems(device)) for device in core._devices.values()}
-    found["host"] = list(_host(core))
-    found["gangs"] = list(gang_problems(core._devices.values()))
-    if not core._gangs.is_arranged:
+    found = {device.state.id: list(_problems(device)) for device in devices}
+    found["host"] = list(_host(host, devices))
+    found["gangs"] = list(gang_problems(devices))
+    if not gangs.is_arranged:
         found["gangs"].append("a client is told one thing and then another, without end")
     for name, problems in found.items():
         if problems:
-            journal = "\n  ".join(core.journal.lines())
-            raise BrokenInvariant(f"{name}: {'; '.join(problems)}\n  {journal}")
+            told = "\n  ".join(journal.lines())
+            raise BrokenInvariant(f"{name}: {'; '.join(problems)}\n  {told}")
 
 
-def _host(core: "Core") -> Iterator[str]:
+def _host(host: Host, devices: Iterable[Device]) -> Iterator[str]:
     """The sums of the host's memory have not drifted, and an excess is noted."""
-    room, state = core._host.room, core._host.state
-    clients = [c for device in core._devices.values() for c in device.roster.clients.values()]
+    room, state = host.room, host.state
+    clients = [c for device in devices for c in device.roster.clients.values()]
     if room.kept != sum(client.booked for client in clients):
         yield f"kept is {room.kept}, which is not what the clients take"
     if room.swappable != sum(client.memory.swappable for client in clients):
@@ -195,8 +195,8 @@ def _running_fits(roster: Roster) -> Iterator[str]:
         return
     if not roster.running_load.fits(roster.capacity):
         yield "the running clients do not fit together"
-    if any(c.growth.grown for c in roster.running.values()) and not roster.host_lets_all(
-        roster.running
+    if any(c.growth.grown for c in roster.running.values()) and not host_lets_all(
+        roster, roster.running
     ):
         yield "a client has grown beside memory that cannot leave, and runs"
 
@@ -219,13 +219,13 @@ def _waiting(device: Device) -> Iterator[str]:
     """A client that waits is in another one's way; a client that fits does not wait."""
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
-    able = [one for one in roster.waiting if roster.host_lets(one) and may_be_head(roster, one)]
+    able = [one for one in roster.waiting if host_lets(roster, one) and may_be_head(roster, one)]
     able = [one for one in able if not one.gang.stalled]
     able = [] if _all_fits_but_for_gangs(roster) else able
     if (head in able) != bool(able) or (head and head not in able):
         yield "the head is not a client that waits and could run"
     alone = [one for one in roster.waiting if not one.in_gang]
-    if head in alone and roster.admits(head):
+    if head in alone and admits(roster, head):
         yield "the head fits and is kept waiting"
     if any(c.weight == 0 for c in alone):
         yield "a client waits that is in no other client's way"
@@ -272,7 +272,7 @@ def _timers(device: Device) -> Iterator[str]:
     """A timer runs for everything that only time can end, and for nothing else."""
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
-    needs_turn_end = head is not None and not roster.running_admits(*roster.party(head))
+    needs_turn_end = head is not None and not running_admits(roster, *roster.party(head))
     # A gang whose turn would be due here may wait for another device.
     waits = head is not None and head.in_gang and TimerKind.TURN not in state.alarms
     if needs_turn_end != (TimerKind.TURN in state.alarms) and not waits:

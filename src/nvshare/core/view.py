@@ -7,6 +7,7 @@ view does not follow later events.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from nvshare.core.host.outlook import Outlook as Outlook
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.record.client import Client, Park
@@ -142,24 +143,6 @@ class HostView:
     kept: int
     # Bytes that are there now. Memory that was never used is nowhere, and does not count.
     swapped: int
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """Why a client's memory cannot leave, and why the client waits, in words for users."""
-
-    # Bytes that could not leave the device if they had to.
-    stuck: int
-    stuck_because: str
-    # It waits, and could not, or may not, run if all others gave way.
-    is_held_up: bool
-    held_up_because: str
-    # The devices on which its gang (gangs/) has no room, if it waits for that.
-    waits_for: tuple[str, ...] = ()
-
-
-# The usual case: nothing is stuck or held up.
-UNHINDERED = Outlook(stuck=0, stuck_because="", is_held_up=False, held_up_because="")
 
 
 def view_device(device: "Device") -> DeviceView:

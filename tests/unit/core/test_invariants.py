@@ -7,7 +7,7 @@ import pytest
 
 from nvshare.core.clients.roster import Roster
 from nvshare.core.events import HostRoomChanged, TimerKind
-from nvshare.core.invariants import BrokenInvariant, validate
+from nvshare.core.invariants import BrokenInvariant
 from nvshare.core.lease import State, Step
 from nvshare.core.memory import Load, Memory
 from nvshare.core.record.device import RegimeName
@@ -175,21 +175,21 @@ def wait_for_ever(stage: Stage) -> None:
 def test_what_is_broken_is_noticed(
     stage: Stage, harm: Callable[[Stage], None], problem: str
 ) -> None:
-    validate(stage.core)
+    stage.core.validate()
     harm(stage)
     with pytest.raises(BrokenInvariant, match=problem):
-        validate(stage.core)
+        stage.core.validate()
 
 
 def test_what_is_broken_comes_with_the_journal(stage: Stage) -> None:
     drift(stage)
     with pytest.raises(BrokenInvariant, match="ClientJoined"):
-        validate(stage.core)
+        stage.core.validate()
 
 
 def test_while_programs_reconnect_nobody_has_to_run() -> None:
     stage = Stage(reconnect_seconds=1.0)
     stage.busy(1, 8)
-    validate(stage.core)
+    stage.core.validate()
     stage.device.state.settings = replace(stage.settings, turn_seconds=1.0)
-    validate(stage.core)
+    stage.core.validate()

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from nvshare.core.memory import Load
 from nvshare.core.record.client import Client
@@ -135,6 +135,40 @@ class SumOf(Count[int]):
         """Add the difference."""
         del client
         setattr(table, self.name, getattr(table, self.name) + after - before)
+
+
+class Bytes(NamedTuple):
+    """The bytes of a client that count, each for the sum of its name."""
+
+    pinned: int = 0
+    swappable: int = 0
+    # Swappable bytes of a parked client that are away.
+    parked_away: int = 0
+    # Bytes on the device, by state. The driver pages an overdue client out.
+    running_bytes: int = 0
+    yielding_bytes: int = 0
+    closed_bytes: int = 0
+    # Bytes that were ordered out and are still on the device, and bytes that count as swapped and
+    # still are. No other sum has them.
+    leaving_bytes: int = 0
+    outbound_bytes: int = 0
+
+
+class BytesOf(Count[Bytes]):
+    """Sums of bytes, which have much in common. Each is an attribute of the table."""
+
+    nothing = Bytes()
+
+    def empty(self) -> Bytes:
+        """Return no bytes."""
+        return Bytes()
+
+    def change(self, table: object, client: Client, before: Any, after: Any) -> None:
+        """Add the differences."""
+        del client
+        for name, was, now in zip(Bytes._fields, before, after, strict=True):
+            if was != now:
+                setattr(table, name, getattr(table, name) + now - was)
 
 
 class LoadOf(Count[Load]):

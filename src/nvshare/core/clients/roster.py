@@ -1,47 +1,44 @@
-"""The clients of one device by state: the steps between states.
+"""The clients of one device: every change of what is known of one of them. Decides nothing.
 
-A roster has four layers, each in its file, which use only the layers below them:
-
-    clients/roster.py    steps
-    clients/notes.py     notes about a client in its state
-    clients/fits.py      which clients fit together
-    clients/counts.py    the sets of clients, and the sums over them
-
-It keeps count, and decides nothing.
+Each method changes a client's record and has the table count it anew (clients/counts.py). The first
+ones are steps from one state to another (core/lease.py). The others are notes about a client in its
+state: what it was told, its memory, and how it computes.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from nvshare.core.clients.counts import Counts
 from nvshare.core.clients.host_room import HostRoom
-from nvshare.core.clients.notes import Notes
 from nvshare.core.lease import State, Step, next_state
+from nvshare.core.memory import Kind, Memory
 from nvshare.core.policies import Policy
 from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import DeviceState
 from nvshare.core.record.gang import HoldStage
 from nvshare.core.record.standing import Standing
 from nvshare.core.record.use import half_life_of
+from nvshare.core.regimes.regime import Regime
 from nvshare.core.settings import NO_LIMITS, Limits
 
-if TYPE_CHECKING:
-    from nvshare.core.regimes import Regime
 
-
-class Roster(Notes):
+class Roster(Counts):
     """The clients of a device by state."""
 
     def __init__(
         self,
         state: DeviceState,
         policy: Policy,
-        regime: "Regime",
+        regime: Regime,
         host: HostRoom | None = None,
     ) -> None:
-        super().__init__(host or HostRoom(), regime)
-        self.state = state
+        super().__init__(state, host or HostRoom(), regime)
         self.policy = policy
         self._orders = 0
+
+    @property
+    def usual_turn(self) -> float:
+        """The usual length of a turn here."""
+        return self.regime.usual_turn(self.state.settings, has_shares=bool(self.with_share))
 
     def add(self, client: Client, step: Step, now: float) -> None:
         """Take a new client in."""
@@ -166,7 +163,7 @@ class Roster(Notes):
         settings = self.state.settings
         if client.standing.bursts if bursts is None else bursts:
             return client.standing.use.rank(half_life_of(settings.turn_min))
-        return self.policy.rank(client, settings, self.regime.usual_turn(settings, self))
+        return self.policy.rank(client, settings, self.usual_turn)
 
     def wait_anew(self, clients: Iterable[Client], now: float) -> None:
         """Note that the patience with clients that were told to give way begins only now."""
@@ -193,7 +190,7 @@ class Roster(Notes):
             self.set_busy(client, False)
             self.set_active(client, False)
 
-    def set_regime(self, regime: "Regime") -> None:
+    def set_regime(self, regime: Regime) -> None:
         """Weigh all clients by the rules of another regime."""
         self.regime, self.state.regime = regime, regime.name
         self.neighbours_changed = True
@@ -206,3 +203,128 @@ class Roster(Notes):
         for client in list(self.waiting):
             client.standing.queue(self.rank_of(client))
             self.note(client)
+
+    def set_memory(self, client: Client, memory: Memory) -> None:
+        """Note a client's present memory."""
+        memory = memory.as_kind(client.kind)
+        if memory == client.memory:
+            return
+        gained = memory.swappable - client.memory.swappable
+        client.growth.change(gained, in_turn=client.state is State.RUNNING)
+        # Host pages go only when memory is freed.
+        freed = max(0, client.memory.kept - memory.kept)
+        client.memory = memory
+        client.moving.note_outbound(min(client.moving.outbound, memory.swapped))
+        client.host_pages.free(freed, memory.kept, memory.swappable)
+        self.note(client)
+
+    def set_kind(self, client: Client, kind: Kind) -> None:
+        """Note that a client uses another allocation kind."""
+        client.kind = kind
+        self.note(client)
+        # Another part of it may be swappable now.
+        self.set_memory(client, client.memory)
+
+    def deny_host(self, client: Client) -> None:
+        """Note that nothing is kept for a client beyond what it reports, or has out."""
+        client.host_pages.deny(max(client.memory.kept, client.hosted))
+        self.note(client)
+
+    def note_out(self, client: Client, out: int) -> None:
+        """Note that ``out`` bytes of a client are, or will have been, on the host."""
+        most = min(max(client.host_pages.most_out, out), client.memory.swappable)
+        if most == client.host_pages.most_out:
+            return
+        client.host_pages.note_out(most)
+        self.note(client)
+
+    def note_surely_out(self, client: Client, out: int) -> None:
+        """Note that ``out`` bytes were on the host at one time, by the client's report."""
+        client.host_pages.note_surely_out(out)
+
+    def forget_growth(self, clients: Iterable[Client]) -> None:
+        """Note that there is room for the memory that these have gained."""
+        for client in clients:
+            client.growth.fit()
+            self.note(client)
+
+    def set_busy(self, client: Client, busy: bool) -> None:
+        """Note whether a client computes all the time."""
+        if busy == client.work.busy:
+            return
+        self.neighbours_changed = True
+        client.work.note_busy(busy=busy)
+        self.note(client)
+
+    def set_undrained(self, client: Client, undrained: bool) -> None:
+        """Note whether a client cannot give way, and so is not told to."""
+        if undrained:
+            self.set_busy(client, False)
+        self.neighbours_changed = True
+        client.drain.note_undrained(undrained=undrained)
+        self.note(client)
+
+    def set_active(self, client: Client, active: bool) -> None:
+        """Note whether a client has work on the device."""
+        if active == client.work.active:
+            return
+        client.work.note_active(active=active)
+        self.neighbours_changed = True
+        self.note(client)
+
+    def set_unused(self, client: Client, unused: int) -> None:
+        """Note how much gained memory a client has not used when it is told to give way."""
+        client.growth.leave_unused(unused)
+        self.note(client)
+
+    def set_evicting(self, client: Client, evicting: int) -> None:
+        """Note how much a client is moving out by order."""
+        if evicting == client.moving.evicting:
+            return
+        client.moving.order(evicting)
+        self.note(client)
+
+    def set_outbound(self, client: Client, outbound: int) -> None:
+        """Note how much swapped memory has not left yet. A holder of a turn has it in."""
+        outbound = 0 if client.has_turn else max(0, min(outbound, client.memory.swapped))
+        if outbound == client.moving.outbound:
+            return
+        client.moving.note_outbound(outbound)
+        self.note(client)
+
+    def set_missing(self, client: Client, missing: int, told: int) -> None:
+        """Note how much of a client's incoming memory has no room, and what it was told of that."""
+        before = client.moving.lacks_room
+        client.moving.lack(missing, told)
+        # What it lacks changes often; only whether it lacks any is counted.
+        if client.moving.lacks_room is not before:
+            self.note(client)
+
+    def await_room(self, client: Client, ticket: int) -> None:
+        """Note that a client waits for room for its context, or with 0 that it does not."""
+        client.moving.await_room(ticket)
+        self.note(client)
+
+    def offer(self, client: Client, offered: int) -> None:
+        """Note how much a client may move out by itself in this turn."""
+        if offered > client.moving.offered:
+            client.moving.offer(offered)
+            self.note(client)
+
+    def set_trims(self, client: Client, trims: int) -> None:
+        """Note how much memory beyond its limit a client has out in its turn."""
+        if trims != client.excess.trims:
+            client.excess.note_trims(trims)
+            self.note(client)
+
+    def set_over_limit(self, client: Client, excess: int) -> None:
+        """Note how much of a client's memory is beyond its limit."""
+        client.excess.note(excess)
+        self.note(client)
+
+    def set_filled(self, client: Client, filled: int | None) -> None:
+        """Note how much of its memory a client has in while it holds its turn."""
+        if filled == client.moving.filled:
+            return
+        client.moving.fill(filled)
+        self.note(client)

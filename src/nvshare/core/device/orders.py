@@ -17,7 +17,8 @@ from nvshare.core.effects import (
     Trim,
 )
 from nvshare.core.events import Timer, TimerKind
-from nvshare.core.host.safe_order import is_held_back, next_calm
+from nvshare.core.host.admit import is_held_back, running_admits
+from nvshare.core.host.safe_order import next_calm
 from nvshare.core.lease import State
 from nvshare.core.moves.evict import evict, evict_in_turn
 from nvshare.core.moves.room import patience_ends
@@ -102,7 +103,7 @@ def _differs_in_room_only(plan: Handover | None, old: Handover | None) -> bool:
 
 
 def _only_obstacle(head: Client, roster: Roster) -> Client | None:
-    if roster.running_admits(head):
+    if running_admits(roster, head):
         obstacles = roster.yielding
     elif not roster.yielding and roster.running_load.heavy == 1:
         obstacles = roster.soft_revoked

@@ -39,6 +39,7 @@ from typing import TypeAlias
 from nvshare.core.clients.roster import Roster
 from nvshare.core.device.orders import make_room, move_over_limit_out, plan_handover, set_alarms
 from nvshare.core.effects import Effect, Grant
+from nvshare.core.host.admit import admits, host_lets, running_admits
 from nvshare.core.host.explain import tell_what_cannot_leave
 from nvshare.core.host.provide import provide
 from nvshare.core.host.safe_order import note_calm
@@ -82,7 +83,7 @@ def pick(
     groups = beside if roster.host.is_tight else ()
     for client in candidates:
         fits = client.weight <= room or client.weight == 0
-        if fits and all(roster.host_lets(client, chosen, group) for group in groups):
+        if fits and all(host_lets(roster, client, chosen, group) for group in groups):
             chosen[client.id] = client
             room -= client.weight
     return list(chosen.values())
@@ -206,8 +207,14 @@ class Scheduler:
 
     def _follow_regime(self, now: float) -> list[Effect]:
         """Change to the regime that the present clients call for."""
-        state, regime = self._state, choose_regime(self._state.settings, self._roster)
-        if regime is self._roster.regime:
+        state, roster = self._state, self._roster
+        regime = choose_regime(
+            state.settings,
+            fits=roster.memory_suffices,
+            classes=len(roster.classes),
+            busy=roster.busy,
+        )
+        if regime is roster.regime:
             return []
         # Clients were asked to give way under the rules of the old regime.
         effects = relax(state, self._roster, now)
@@ -230,7 +237,7 @@ class Scheduler:
         if head is None:
             effects += relax(self._state, self._roster, now)
             effects += self._let_somebody_in(now)
-        elif self._roster.running_admits(*self._roster.party(head)):
+        elif running_admits(self._roster, *self._roster.party(head)):
             # Only yielding clients are in its way.
             self._state.deadline = None
         elif self.may_end_turn(head, now) and not head.in_gang:
@@ -282,12 +289,12 @@ class Scheduler:
 
     def could_be_head(self, client: Client) -> bool:
         """Whether a client could run here once all clients that can have given way."""
-        return self._roster.host_lets(client) and may_be_head(self._roster, client)
+        return host_lets(self._roster, client) and may_be_head(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
         roster, effects = self._roster, list[Effect]()
         while True:
-            while (head := self._head()) and not head.in_gang and roster.admits(head):
+            while (head := self._head()) and not head.in_gang and admits(roster, head):
                 effects.append(self.grant(head, now))
             self._set_head(head)
             riders = self._riders(head) if head else []
@@ -310,7 +317,7 @@ class Scheduler:
         """Return how much of the room that the head leaves may be taken now."""
         roster, party = self._roster, self._roster.party(head)
         beside_head = roster.capacity - sum(one.weight for one in party)
-        if roster.running_admits(*party):
+        if running_admits(roster, *party):
             beside_head -= roster.running_load.weight
         return min(roster.headroom, beside_head)
 

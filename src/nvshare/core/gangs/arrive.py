@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.gangs.give_way import hold
+from nvshare.core.host.admit import admits, running_admits
 from nvshare.core.record.client import Client
 from nvshare.core.turns.end import fill_seconds, keep_turn
 
@@ -50,7 +51,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     change = Change()
     for device, clients, prospect in parts:
         head = device.head
-        if head and not prospect.is_ready and not device.roster.running_admits(*clients):
+        if head and not prospect.is_ready and not running_admits(device.roster, *clients):
             change.add(device, *device.scheduler.end_turn(head, now))
     return change
 
@@ -64,8 +65,8 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
         return Prospect(True, True)
     head = device.head
     if head is not None and head in clients:
-        is_ready = roster.admits(*clients)
-        comes = is_ready or roster.running_admits(*clients)
+        is_ready = admits(roster, *clients)
+        comes = is_ready or running_admits(roster, *clients)
         return Prospect(is_ready, comes or device.scheduler.may_end_turn(head, now))
     is_ready = _may_join(device, clients, head, coming)
     # Who weighs nothing never becomes the head, and need not.
@@ -82,7 +83,7 @@ def _may_join(
         whole = all(not client.memory.swapped and not client.growth.grown for client in clients)
         return whole and not roster.running and not roster.yielding
     if head.in_gang and head.gang.number not in coming:
-        return roster.admits(*clients)
+        return admits(roster, *clients)
     return device.scheduler.has_room_for(clients, head)
 
 

@@ -19,6 +19,7 @@ from nvshare.core.gangs.give_way import give_up_alone, give_way
 from nvshare.core.gangs.queue import note_stalled, queue_up
 from nvshare.core.gangs.rest import attend_rests
 from nvshare.core.gangs.soft_revoke import ask_together
+from nvshare.core.host.admit import admits
 
 if TYPE_CHECKING:
     from nvshare.core.device.device import Device
@@ -111,7 +112,7 @@ class Gangs:
 
 
 def _has_room(device: "Device", clients: "list[Client]") -> bool:
-    return device.roster.everything_fits or device.roster.admits(*clients)
+    return device.roster.everything_fits or admits(device.roster, *clients)
 
 
 def _place(gang: Gang) -> tuple[float, ...]:

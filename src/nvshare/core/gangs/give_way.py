@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.gangs.step import STEP_PATIENCE, step
+from nvshare.core.host.admit import host_lets_all
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
 from nvshare.core.moves.sizes import choose_way, outgoing_bytes
@@ -105,7 +106,7 @@ def _would_fit(roster: "Roster", gang: Gang) -> bool:
     here = {client.id: client for device, client in gang.holding if device.roster is roster}
     for client in here.values():
         load.add(client.weight)
-    return load.fits(roster.capacity) and roster.host_lets_all(roster.running, here)
+    return load.fits(roster.capacity) and host_lets_all(roster, roster.running, here)
 
 
 def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:

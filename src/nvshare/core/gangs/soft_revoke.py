@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from nvshare.core.effects import Keep, Revoke, Urgency
 from nvshare.core.gangs.gang import Change, Gang, Member
+from nvshare.core.host.admit import running_admits
+from nvshare.core.turns.rest import rest_seconds
 
 if TYPE_CHECKING:
     from nvshare.core.device.device import Device
@@ -26,7 +28,7 @@ def _head_behind(device: "Device") -> "Client | None":
     roster, head = device.roster, device.head
     if head is None or roster.everything_fits:
         return None
-    return None if roster.running_admits(*roster.party(head)) else head
+    return None if running_admits(roster, *roster.party(head)) else head
 
 
 def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
@@ -48,7 +50,7 @@ def _rest_seconds(member: Member) -> float:
     head = _head_behind(device)
     if head is None:
         return 0.0
-    return device.roster.regime.rest_seconds(device.state, device.roster, client, head)
+    return rest_seconds(device.state, device.roster, client, head)
 
 
 def _relax(running: list[Member], now: float) -> Change:

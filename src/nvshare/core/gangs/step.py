@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from nvshare.core.effects import Effect, Room, StepOnce, Trim
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.gangs.rest import go_on
+from nvshare.core.host.admit import host_lets
 from nvshare.core.record.client import Client
 from nvshare.core.record.gang import HoldStage
 from nvshare.core.turns.revoke import catch_up_at, lacks_room_to_step, step_at, tell_to_hold
@@ -80,7 +81,7 @@ def _may_come_in(member: Member) -> bool:
     """Whether a client may be let in: its calls push out memory of others, if the host has room."""
     device, client = member
     state, roster = device.state, device.roster
-    return state.is_open and not client.is_barred and roster.host_lets(client)
+    return state.is_open and not client.is_barred and host_lets(roster, client)
 
 
 def _make_room(device: "Device", client: Client) -> list[Effect]:

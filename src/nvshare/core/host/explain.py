@@ -3,11 +3,12 @@
 from nvshare.core.clients.host_room import gib
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Report, ReportKind
-from nvshare.core.host.safe_order import is_held_back
+from nvshare.core.host.admit import host_lets, is_held_back
+from nvshare.core.host.outlook import UNHINDERED, Outlook
+from nvshare.core.host.stuck import stuck_beside, stuck_of_others
 from nvshare.core.lease import State
 from nvshare.core.record.client import Client, Told
 from nvshare.core.record.device import DeviceState
-from nvshare.core.view import UNHINDERED, Outlook
 
 
 def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
@@ -19,7 +20,7 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
     state.is_held_up = bool(held_up)
     effects: list[Effect] = []
     for client in held_up:
-        owners = list(roster.stuck_of_others({client.id}))
+        owners = list(stuck_of_others(roster, {client.id}))
         if client.tell(Told.HELD_UP):
             effects.append(_waits(state, roster, client))
         for owner, stuck in owners:
@@ -37,7 +38,7 @@ def held_up_clients(roster: Roster) -> list[Client]:
     """
     if not roster.host.is_tight:
         return []
-    return [client for client in roster.waiting if not roster.host_lets(client)]
+    return [client for client in roster.waiting if not host_lets(roster, client)]
 
 
 def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
@@ -58,7 +59,7 @@ def outlook_of(roster: Roster, client: Client) -> Outlook:
     """Return what keeps a client waiting, or its memory on the device."""
     stuck = roster.host.stuck(client)
     waits = client.state is State.WAITING and not client.is_barred
-    is_held_up = waits and not roster.host_lets(client)
+    is_held_up = waits and not host_lets(roster, client)
     if not stuck and not is_held_up:
         return UNHINDERED
     return Outlook(
@@ -77,7 +78,7 @@ def why_held_up(roster: Roster, client: Client) -> str:
             f"would be sure to end any more: {roster.host.why(client)}; it goes on when other "
             "programs end or free memory"
         )
-    stuck = roster.stuck_beside({client.id})
+    stuck = stuck_beside(roster, {client.id})
     return (
         f"beside its {gib(client.memory.swappable)} there is no room for {gib(stuck)} of other "
         "programs that cannot leave the GPU; it goes on when they end or free memory"

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 
 from nvshare.core.clients.host_room import HostRoom, gib
 from nvshare.core.clients.roster import Roster
-from nvshare.core.device.device import Device
 from nvshare.core.effects import Answer, Effect, Report, ReportKind, Verdict
 from nvshare.core.events import HostRoomChanged, MemoryChanged
 from nvshare.core.host.misfit import misfit
 from nvshare.core.host.safe_order import may_hope
+from nvshare.core.host.stuck import stuck_beside
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client, Told
 from nvshare.core.record.device import HostState, Pool
@@ -42,11 +42,11 @@ class Host:
             pool = Pool(event.limit, event.room, dict.fromkeys(event.clients, 0), event.what)
         self.room.set_pool(event.pool, pool, members)
 
-    def refuse(self, device: Device, client: Client, ask: MemoryChanged) -> list[Effect]:
+    def refuse(self, roster: Roster, client: Client, ask: MemoryChanged) -> list[Effect]:
         """Refuse a request for memory that could never be used; return nothing otherwise."""
         memory = ask.memory.as_kind(client.kind)
-        refusal = misfit(device.roster, client, memory, for_context=ask.for_context)
-        if refusal is None and (why := self._objection(device.roster, client, memory)) is not None:
+        refusal = misfit(roster, client, memory, for_context=ask.for_context)
+        if refusal is None and (why := self._objection(roster, client, memory)) is not None:
             refusal = Verdict.HOST_FULL, f"{why}: {self.room.why(client)}"
         if refusal is None:
             client.forget_told(Told.REFUSED)
@@ -57,7 +57,7 @@ class Host:
             return [answer]
         what = "a context of " if ask.for_context else ""
         text = f"was refused {what}{gib(memory.allocated - client.memory.allocated)}: {why}"
-        return [Report(ReportKind(verdict.value), device.state.id, client.id, text), answer]
+        return [Report(ReportKind(verdict.value), roster.state.id, client.id, text), answer]
 
     def _objection(self, roster: Roster, client: Client, memory: Memory) -> str | None:
         more = memory.swappable - client.memory.swappable
@@ -66,7 +66,7 @@ class Host:
             return None
         if not roster.regime.takes_turns:
             return self._overflow(roster, client, memory)
-        if more_pinned > 0 and roster.stuck_beside(()) > max(0, roster.room - more_pinned):
+        if more_pinned > 0 and stuck_beside(roster, ()) > max(0, roster.room - more_pinned):
             return "it would push out memory that cannot leave the GPU"
         if self._is_too_large(roster, client, memory):
             return f"{gib(memory.swappable)} would be more than the GPU and the host hold"

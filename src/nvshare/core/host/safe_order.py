@@ -39,15 +39,12 @@ checked.
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING
 
+from nvshare.core.clients.roster import Roster
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
 from nvshare.core.settings import Settings
-
-if TYPE_CHECKING:
-    from nvshare.core.clients.fits import Fitting
 
 Group = Mapping[int, Client]
 
@@ -107,12 +104,7 @@ def _calm_at(settings: Settings, client: Client) -> float:
     return max(client.growth.calm_since + calm_seconds(settings), began + left)
 
 
-def is_held_back(roster: "Fitting", client: Client) -> bool:
-    """Whether a waiting client has room to run, but may not."""
-    return not roster.host_lets(client) and roster.has_room_for({client.id: client})
-
-
-def leaves_hope(roster: "Fitting", together: Group) -> bool:
+def leaves_hope(roster: Roster, together: Group) -> bool:
     """Whether these may run with all that they have. Only a growing client can break the rule.
 
     A client that has grown and may run can end by itself: memory that cannot leave fits beside it.
@@ -125,7 +117,7 @@ def leaves_hope(roster: "Fitting", together: Group) -> bool:
     return _all_can_end(roster, together) or not _all_can_end(roster, {})
 
 
-def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
+def may_hope(roster: Roster, client: Client, memory: Memory) -> bool:
     """Whether a client with this memory could run now, or after others have ended.
 
     The others are assumed to have grown.
@@ -149,7 +141,7 @@ def may_hope(roster: "Fitting", client: Client, memory: Memory) -> bool:
     return True
 
 
-def _all_can_end(roster: "Fitting", together: Group) -> bool:
+def _all_can_end(roster: Roster, together: Group) -> bool:
     """Whether there is an order in which all can end, if these have run before."""
     gone: dict[int, Client] = {}
     rest = [client for client in roster.clients.values() if not client.growth.absent]
@@ -162,21 +154,21 @@ def _all_can_end(roster: "Fitting", together: Group) -> bool:
     return True
 
 
-def _can_end(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
+def _can_end(roster: Roster, client: Client, together: Group, gone: Group) -> bool:
     """Whether a client could be the next to end, with all that it may need."""
     if client.growth.growing:
         return not _stuck(roster, client, together, gone)
     return _has_room(roster, client, together, gone)
 
 
-def _has_room(roster: "Fitting", client: Client, together: Group, gone: Group) -> bool:
+def _has_room(roster: Roster, client: Client, together: Group, gone: Group) -> bool:
     """Whether a client could run with the memory that it has, after these."""
     stuck = _stuck(roster, client, together, gone)
     room = roster.room + sum(one.memory.pinned for one in gone.values())
     return not stuck or client.memory.swappable + stuck <= room
 
 
-def _stuck(roster: "Fitting", client: Client, together: Group, gone: Group) -> int:
+def _stuck(roster: Roster, client: Client, together: Group, gone: Group) -> int:
     """Return the bytes of the others that could not leave for a client."""
     allowance = roster.host.allowance(gone.values())
     if client.id not in together:
@@ -186,7 +178,7 @@ def _stuck(roster: "Fitting", client: Client, together: Group, gone: Group) -> i
     return sum(size - allowance.take(one, size) for one, size in sizes)
 
 
-def _pushed_out(roster: "Fitting", together: Group) -> int:
+def _pushed_out(roster: Roster, together: Group) -> int:
     """Return how much has to leave before these can run."""
     if not together:
         return 0

@@ -6,8 +6,8 @@ it out.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from nvshare.core.clients.roster import Roster
 from nvshare.core.events import (
     ClientLeft,
     Event,
@@ -19,31 +19,28 @@ from nvshare.core.events import (
 from nvshare.core.record.client import Client
 from nvshare.core.settings import NO_LIMITS
 
-if TYPE_CHECKING:
-    from nvshare.core.device.device import Device
-
 # The name of a group, or the number of a client that has its own limits.
 Group = str | int
 
 
-def groups_to_judge(device: "Device", event: Event) -> list[Group]:
+def groups_to_judge(roster: Roster, event: Event) -> list[Group]:
     """Return the groups whose excess over a limit may change with an event that is to come."""
-    roster, is_wanted = device.roster, device.state.settings.swap_excess
+    is_wanted = roster.state.settings.swap_excess
     match event:
         case SettingsChanged() if is_wanted or event.settings.swap_excess:
-            return list(dict.fromkeys(map(_group_of, _in_order(device))))
+            return list(dict.fromkeys(map(_group_of, _in_order(roster))))
         case MemoryChanged() | LimitsChanged() | ClientLeft() if is_wanted:
             return [_group_of(roster.clients[event.client])]
     return []
 
 
-def over_limit_changes(device: "Device", group: Group, now: float) -> Iterator[OverLimitChanged]:
+def over_limit_changes(roster: Roster, group: Group, now: float) -> Iterator[OverLimitChanged]:
     """Yield the clients of a group whose excess has changed.
 
     The members that came first move first, as far as their memory can be moved.
     """
-    members = [client for client in _in_order(device) if _group_of(client) == group]
-    excess = _over_limit(members) if device.state.settings.swap_excess else 0
+    members = [client for client in _in_order(roster) if _group_of(client) == group]
+    excess = _over_limit(members) if roster.state.settings.swap_excess else 0
     if excess is None:
         return
     for client in members:
@@ -66,8 +63,8 @@ def _over_limit(members: list[Client]) -> int | None:
     return 0 if limit is None else max(0, used - limit)
 
 
-def _in_order(device: "Device") -> list[Client]:
-    return [client for _, client in sorted(device.roster.clients.items())]
+def _in_order(roster: Roster) -> list[Client]:
+    return [client for _, client in sorted(roster.clients.items())]
 
 
 def _group_of(client: Client) -> Group:

@@ -11,7 +11,9 @@ from nvshare.core.memory import Memory
 from nvshare.core.moves.measure import learn_from
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
-from nvshare.core.turns.park import RETRY_SECONDS
+
+# A client that could move nothing out is told again after this time.
+RETRY_SECONDS = 1.0
 
 
 def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:

@@ -100,7 +100,7 @@ def first_in_turn(state: DeviceState, roster: Roster, clients: Iterator[Client])
     first = next(clients, None)
     if first is None or roster.regime.is_sliced or roster.policy.runs_to_end:
         return first
-    most = OVERRUN * roster.regime.usual_turn(state.settings, roster)
+    most = OVERRUN * roster.usual_turn
     for other in islice(clients, _ENOUGH):
         if first.in_gang or other.in_gang:
             break

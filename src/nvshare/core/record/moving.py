@@ -27,6 +27,11 @@ class Moving:
     # Bytes that it has in while it holds a turn, if there is no room for all of them.
     filled: int | None = None
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether memory has no room, or the client has still to be told that it has."""
+        return self.missing > 0 or self.told_missing > 0
+
     def order(self, evicting: int) -> None:
         """Note how much is to leave by order."""
         self.evicting = evicting

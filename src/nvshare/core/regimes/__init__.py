@@ -1,11 +1,10 @@
 """How a device is shared at present: one file for each regime, and the choice between them.
 
-A regime says what clients compete for, which of them fit together, when a turn ends, and how long a
-running client may rest. The scheduler gives turns by these answers, and does not ask which regime
+A regime says what clients compete for, which of them fit together, and how long turns and rests
+usually are. The scheduler gives turns by these answers, and does not ask which regime
 it is. A new regime is a file, a name in ``RegimeName`` and a line here.
 """
 
-from nvshare.core.clients.roster import Roster
 from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.busy import Busy
 from nvshare.core.regimes.memory import ByMemory
@@ -38,12 +37,15 @@ def first_regime(mode: Mode) -> RegimeName:
     return _BY_MODE[mode]
 
 
-def choose_regime(settings: Settings, roster: Roster) -> Regime:
-    """Choose by the mode and, where memory suffices for all, by the present clients."""
+def choose_regime(settings: Settings, *, fits: bool, classes: int, busy: int) -> Regime:
+    """Choose by the mode and, where memory suffices for all, by the present clients.
+
+    These are so many classes of priority, and so many clients that compute all the time.
+    """
     name = _BY_MODE[settings.mode]
-    if settings.mode is Mode.AUTO and roster.memory_suffices:
-        if len(roster.classes) > 1:
+    if settings.mode is Mode.AUTO and fits:
+        if classes > 1:
             name = RegimeName.RANKED
-        elif settings.slice_seconds > 0 and roster.busy > 1:
+        elif settings.slice_seconds > 0 and busy > 1:
             name = RegimeName.BUSY
     return _REGIMES[name]

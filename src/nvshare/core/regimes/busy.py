@@ -3,14 +3,10 @@
 The GPU's own switching between them costs more. The others run beside them.
 """
 
-from nvshare.core.clients.roster import Roster
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState, RegimeName
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.regime import Place, Regime
 from nvshare.core.settings import Settings
-
-# Where turns are very short, a rest must be shorter: so many fit into a turn.
-RESTS_IN_A_TURN = 5
 
 
 class Sliced(Regime):
@@ -22,16 +18,6 @@ class Sliced(Regime):
         """Return 0: no memory moves, so a client of higher priority need not wait."""
         del settings
         return 0.0
-
-    def turn_seconds(self, state: DeviceState, roster: Roster, head: Client) -> float:
-        """Return the usual length: all turns have the same."""
-        del head
-        return self.usual_turn(state.settings, roster)
-
-    def short_rest(self, state: DeviceState, roster: Roster) -> float:
-        """Return how long a rest may be where turns are very short."""
-        turn = self.usual_turn(state.settings, roster)
-        return min(state.settings.idle_grace, turn / RESTS_IN_A_TURN)
 
 
 class Busy(Sliced):
@@ -47,14 +33,10 @@ class Busy(Sliced):
         """Busy clients compute one after the other, beside the rest."""
         return Place.IN_TURN if client.work.busy else Place.BESIDE
 
-    def usual_turn(self, settings: Settings, roster: Roster) -> float:
+    def usual_turn(self, settings: Settings, *, has_shares: bool) -> float:
         """Return the length of a slice. It is very short where clients have shares of compute."""
-        return settings.share_slice_seconds if roster.with_share else settings.slice_seconds
+        return settings.share_slice_seconds if has_shares else settings.slice_seconds
 
-    def rest_seconds(
-        self, state: DeviceState, roster: Roster, client: Client, head: Client
-    ) -> float:
-        """Return how long a client may rest. With shares, rests are very short too."""
-        if roster.with_share:
-            return self.short_rest(state, roster)
-        return super().rest_seconds(state, roster, client, head)
+    def rests_are_short(self, *, has_shares: bool) -> bool:
+        """Whether slices are very short."""
+        return has_shares

@@ -1,8 +1,7 @@
 """Everything fits, and priorities differ: one client at a time, by priority, in short slices."""
 
-from nvshare.core.clients.roster import Roster
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState, RegimeName
+from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes.busy import Sliced
 from nvshare.core.regimes.regime import Place
 from nvshare.core.settings import Settings
@@ -24,14 +23,12 @@ class Ranked(Sliced):
         """No client computes beside another, except one that cannot give way."""
         return Place.BESIDE if client.drain.undrained else Place.IN_TURN
 
-    def usual_turn(self, settings: Settings, roster: Roster) -> float:
+    def usual_turn(self, settings: Settings, *, has_shares: bool) -> float:
         """Return a very short length, so that no client of high priority waits for long."""
-        del roster
+        del has_shares
         return settings.share_slice_seconds
 
-    def rest_seconds(
-        self, state: DeviceState, roster: Roster, client: Client, head: Client
-    ) -> float:
-        """Return a short rest: others wait for very short turns."""
-        del client, head
-        return self.short_rest(state, roster)
+    def rests_are_short(self, *, has_shares: bool) -> bool:
+        """Return True: others wait for very short turns."""
+        del has_shares
+        return True

@@ -87,7 +87,7 @@ def _window(state: DeviceState, roster: Roster) -> float:
     settings = state.settings
     if roster.everything_fits:
         return 2 * settings.share_slice_seconds
-    length = roster.regime.usual_turn(settings, roster)
+    length = roster.usual_turn
     return 2 * length * max(1, roster.everyone_load.heavy)
 
 

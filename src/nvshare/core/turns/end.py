@@ -1,6 +1,7 @@
 """When the present turn ends for the head, unless the head interrupts it (precedence/)."""
 
 from nvshare.core.clients.roster import Roster
+from nvshare.core.moves.sizes import swap_seconds
 from nvshare.core.precedence.charge import use_of
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
@@ -15,9 +16,9 @@ SWING = 0.25
 
 def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
     """Return when the present turn ends for the head."""
-    is_steady = roster.regime.is_steady(roster)
-    if is_steady is not state.is_steady:
-        state.is_steady, state.deadline = is_steady, None
+    steady = is_steady(roster)
+    if steady is not state.is_steady:
+        state.is_steady, state.deadline = steady, None
     if state.deadline is None:
         state.deadline = state.turn_started + _length(state, roster, head)
     now = state.use_clock.at
@@ -42,7 +43,7 @@ def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> f
     swing = SWING * state.settings.turn_min if _are_alike(roster, head) else 0.0
     if most + swing >= own:
         return now
-    step = LEAST * roster.regime.usual_turn(state.settings, roster)
+    step = LEAST * roster.usual_turn
     return min(longest, now + max(own - most, step))
 
 
@@ -52,8 +53,28 @@ def least_turn(state: DeviceState, roster: Roster, now: float) -> None:
         state.kept_until = max(state.kept_until, now + LEAST * state.settings.turn_min)
 
 
+def is_steady(roster: Roster) -> bool:
+    """Whether all clients that take turns are busy, so that none would notice longer ones.
+
+    A client with a share of compute would: its share is kept over a few turns.
+    """
+    if roster.with_share or roster.busy < 2:
+        return False
+    return all(client.work.busy for client in (*roster.in_the_way, *roster.waiting))
+
+
+def turn_seconds(state: DeviceState, roster: Roster, head: Client) -> float:
+    """Return the length of a turn for this head: long enough that moving memory pays."""
+    if roster.regime.is_sliced:
+        return roster.usual_turn
+    if roster.policy.runs_to_end:
+        return state.settings.batch_turn
+    swap = swap_seconds(state, roster, head, head.memory.swappable)
+    return state.pace.turn_length(state.settings, swap, is_steady=is_steady(roster))
+
+
 def _length(state: DeviceState, roster: Roster, head: Client) -> float:
-    length = roster.regime.turn_seconds(state, roster, head)
+    length = turn_seconds(state, roster, head)
     return length if state.turn_limit is None else min(length, state.turn_limit)
 
 

@@ -7,6 +7,7 @@ the room until then.
 
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect
+from nvshare.core.host.admit import running_admits
 from nvshare.core.moves.evict import evict_in_turn
 from nvshare.core.precedence.interrupt import outweighs
 from nvshare.core.record.client import Client
@@ -37,4 +38,4 @@ def _waits_for_end(roster: Roster, client: Client) -> bool:
         or client.standing.interrupted is not None
         or outweighs(roster, client)
     )
-    return not comes_before and not roster.running_admits(*roster.party(client))
+    return not comes_before and not running_admits(roster, *roster.party(client))

@@ -30,8 +30,6 @@ _ASKED_PART = 0.75
 _LONGEST_ASKED = 3600.0
 # Clocks differ a little. A client that gives way much sooner follows an order that was taken back.
 _ENOUGH = 0.9
-# A client that could move nothing is told again after this time.
-RETRY_SECONDS = 1.0
 
 
 def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:

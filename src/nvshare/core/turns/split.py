@@ -8,7 +8,9 @@ spent paging.
 
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Report, ReportKind
+from nvshare.core.host.admit import host_lets_all
 from nvshare.core.host.safe_order import leaves_hope
+from nvshare.core.host.stuck import stuck_beside
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
 from nvshare.core.settings import Way
@@ -56,7 +58,7 @@ def _latest_first(roster: Roster) -> list[Client]:
 
 
 def _running_fits(roster: Roster) -> bool:
-    return roster.running_load.fits(roster.capacity) and roster.host_lets_all(roster.running)
+    return roster.running_load.fits(roster.capacity) and host_lets_all(roster, roster.running)
 
 
 def _takes_hope(roster: Roster, client: Client) -> bool:
@@ -74,7 +76,7 @@ def _makes_room(roster: Roster, client: Client) -> bool:
         return True
     # Only the part that can leave makes room. The rest is on the device, and pushes nothing out.
     rest = {one: other for one, other in roster.running.items() if other is not client}
-    more = roster.stuck_beside(rest) - roster.stuck_beside(roster.running)
+    more = stuck_beside(roster, rest) - stuck_beside(roster, roster.running)
     return roster.running_load.heavy > 1 and more < client.memory.swappable
 
 

@@ -1,8 +1,9 @@
 import pytest
 
 from nvshare.core.clients.roster import Roster
+from nvshare.core.host.admit import admits
 from nvshare.core.lease import IllegalTransition, State, Step
-from nvshare.core.memory import Load
+from nvshare.core.memory import Load, Memory
 from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import find_regime
 
@@ -11,9 +12,9 @@ def test_a_silent_client_is_not_counted_with(roster: Roster) -> None:
     three = roster.clients[3]
     roster.move(three, Step.GRANT, 1.0)
     roster.move(three, Step.REVOKE, 1.0)
-    assert not roster.admits(roster.clients[2])
+    assert not admits(roster, roster.clients[2])
     roster.go_on_without(three)
-    assert roster.admits(roster.clients[2])
+    assert admits(roster, roster.clients[2])
     assert list(roster.overdue) == [3]
     roster.move(three, Step.RELEASE, 2.0)
     assert not roster.overdue
@@ -54,3 +55,10 @@ def test_a_step_that_leads_nowhere_keeps_the_place_in_the_queue(roster: Roster) 
         roster.move(roster.clients[number], Step.WANT, 5.0)
     roster.move(roster.clients[2], Step.WANT, 9.0)
     assert [client.id for client in roster.waiting] == [2, 1]
+
+
+def test_sums_follow_memory(roster: Roster) -> None:
+    one = roster.clients[1]
+    roster.move(one, Step.GRANT, 1.0)
+    roster.set_memory(one, Memory(10, 2, 5))
+    assert (roster.running_bytes, roster.pinned) == (8, 4)

@@ -9,8 +9,9 @@ from nvshare.core.policies import find_policy
 from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import RegimeName
 from nvshare.core.record.work import Work
-from nvshare.core.regimes import Place, choose_regime, find_regime, first_regime
+from nvshare.core.regimes import Place, Regime, choose_regime, find_regime, first_regime
 from nvshare.core.settings import Limits, Mode, Priority, Settings
+from nvshare.core.turns.rest import rest_seconds
 from tests.unit.core.stage import make_state
 
 TOGETHER, MEMORY, ONE, BUSY, RANKED = map(find_regime, RegimeName)
@@ -81,11 +82,10 @@ def test_where_somebody_has_its_work() -> None:
 
 
 def test_turns_that_are_not_for_memory_are_short_and_shortest_where_there_are_shares() -> None:
-    plain, shared = roster_of(Client(1)), roster_of(with_share(1))
-    for one in (TOGETHER, MEMORY, ONE):
-        assert one.usual_turn(SETTINGS, shared) == 30.0
-    assert (BUSY.usual_turn(SETTINGS, plain), BUSY.usual_turn(SETTINGS, shared)) == (1.0, 0.05)
-    assert RANKED.usual_turn(SETTINGS, plain) == 0.05
+    lengths = [one.usual_turn(SETTINGS, has_shares=True) for one in (TOGETHER, MEMORY, ONE, BUSY)]
+    assert lengths == [30.0, 30.0, 30.0, 0.05]
+    assert BUSY.usual_turn(SETTINGS, has_shares=False) == 1.0
+    assert RANKED.usual_turn(SETTINGS, has_shares=False) == 0.05
 
 
 def test_who_goes_before_all_waits_only_for_memory_to_have_been_worth_moving() -> None:
@@ -97,19 +97,28 @@ def test_where_turns_are_very_short_so_are_rests() -> None:
     state.settings = SETTINGS
     one, two = Client(1), Client(2)
     plain, shared = roster_of(one, two), roster_of(one, two, with_share(3))
-    assert BUSY.rest_seconds(state, plain, one, two) == 0.02
-    assert BUSY.rest_seconds(state, shared, one, two) == 0.01
-    assert RANKED.rest_seconds(state, plain, one, two) == 0.01
+    rests = []
+    for regime, roster in ((BUSY, plain), (BUSY, shared), (RANKED, plain)):
+        roster.state.settings = SETTINGS
+        roster.set_regime(regime)
+        rests.append(rest_seconds(state, roster, one, two))
+    assert rests == [0.02, 0.01, 0.01]
+
+
+def choose(settings: Settings, roster: Roster) -> Regime:
+    """Choose by the clients of a roster."""
+    fits, classes = roster.memory_suffices, len(roster.classes)
+    return choose_regime(settings, fits=fits, classes=classes, busy=roster.busy)
 
 
 def test_every_mode_has_a_regime_and_auto_looks_who_is_there() -> None:
     assert [first_regime(mode) for mode in Mode] == [
-        choose_regime(Settings(mode=mode), roster_of(Client(1))).name for mode in Mode
+        choose(Settings(mode=mode), roster_of(Client(1))).name for mode in Mode
     ]
     high = Client(3, limits=Limits(priority=Priority.HIGH))
     busy = [Client(number, work=Work(busy=True)) for number in (1, 2)]
     large = Client(4, memory=Memory(1 << 40))
-    assert choose_regime(SETTINGS, roster_of(*busy)) is BUSY
-    assert choose_regime(SETTINGS, roster_of(*busy, high)) is RANKED
-    assert choose_regime(SETTINGS, roster_of(*busy, high, large)) is MEMORY
-    assert choose_regime(Settings(slice_seconds=0.0), roster_of(*busy)) is MEMORY
+    assert choose(SETTINGS, roster_of(*busy)) is BUSY
+    assert choose(SETTINGS, roster_of(*busy, high)) is RANKED
+    assert choose(SETTINGS, roster_of(*busy, high, large)) is MEMORY
+    assert choose(Settings(slice_seconds=0.0), roster_of(*busy)) is MEMORY

@@ -11,10 +11,10 @@ from nvshare.core.events import (
     TimerKind,
 )
 from nvshare.core.memory import Kind, Memory
+from nvshare.core.moves.reports import RETRY_SECONDS
 from nvshare.core.record.client import Park
 from nvshare.core.record.device import RegimeName
 from nvshare.core.settings import Limits, Mode, Priority
-from nvshare.core.turns.park import RETRY_SECONDS
 
 from ..stage import Stage, asked, granted, told
 
