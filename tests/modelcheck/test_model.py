@@ -9,11 +9,12 @@ from click.testing import CliRunner
 
 from nvshare.core import core as core_module
 from nvshare.core.clients.roster import Roster
-from nvshare.core.device import orders
+from nvshare.core.device import rules
 from nvshare.core.events import TimerKind
 from nvshare.core.memory import Load
 from nvshare.core.policies.fair import Fair
 from nvshare.core.replay import replay
+from nvshare.core.turns import handover
 
 from . import properties
 from .__main__ import main
@@ -82,7 +83,7 @@ def test_worlds_that_differ_in_names_only_are_one() -> None:
 
 
 def _without_timer(kind: TimerKind) -> Callable[..., dict[TimerKind, float]]:
-    alarms = orders._alarms
+    alarms = rules._alarms
 
     def without(*args: Any) -> dict[TimerKind, float]:
         return {one: at for one, at in alarms(*args).items() if one is not kind}
@@ -119,13 +120,13 @@ def test_the_core_finds_that_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_fills_before_there_is_room_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     _believe_the_core(monkeypatch)
     monkeypatch.setattr(Roster, "missing", property(lambda _: 0))
-    monkeypatch.setattr(orders, "missing_bytes", lambda *_: 0)
+    monkeypatch.setattr(handover, "missing_bytes", lambda *_: 0)
     assert Search(TWO).run().problem == "4 units of memory are on a GPU that has 2"
 
 
 def test_who_waits_for_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     _believe_the_core(monkeypatch)
-    monkeypatch.setattr(orders, "_alarms", _without_timer(TimerKind.TURN))
+    monkeypatch.setattr(rules, "_alarms", _without_timer(TimerKind.TURN))
     assert "nothing is on its way, and no timer runs" in Search(TWO).run().problem
 
 

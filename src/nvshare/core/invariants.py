@@ -23,7 +23,7 @@ from nvshare.core.record.device import RegimeName
 from nvshare.core.regimes import first_regime
 from nvshare.core.settings import Mode
 from nvshare.core.turns.revoke import next_step, still_waited_for
-from nvshare.core.turns.undrained import may_be_head
+from nvshare.core.turns.undrained import fits_beside_undrained
 
 
 class BrokenInvariant(Exception):  # noqa: N818  (what is broken is ours, not the caller's)
@@ -219,7 +219,11 @@ def _waiting(device: Device) -> Iterator[str]:
     """A client that waits is in another one's way; a client that fits does not wait."""
     roster, state = device.roster, device.state
     head = None if state.head is None else roster.clients.get(state.head)
-    able = [one for one in roster.waiting if host_lets(roster, one) and may_be_head(roster, one)]
+    able = [
+        one
+        for one in roster.waiting
+        if host_lets(roster, one) and fits_beside_undrained(roster, one)
+    ]
     able = [one for one in able if not one.gang.stalled]
     able = [] if _all_fits_but_for_gangs(roster) else able
     if (head in able) != bool(able) or (head and head not in able):

@@ -1,13 +1,12 @@
-"""One GPU: notes the events of its clients, then has the scheduler restore the invariants.
+"""One GPU: notes the events of its clients, then has the invariants restored.
 
-A handler only notes an event. One function, ``Scheduler.restore``, decides what to do about any
-event.
+A handler only notes an event. What is to be done about any event, the rules say (device/rules.py).
 """
 
 from nvshare.core.clients.host_room import HostRoom
 from nvshare.core.clients.join import new_client
 from nvshare.core.clients.roster import Roster
-from nvshare.core.device.scheduler import Scheduler
+from nvshare.core.device.rules import restore
 from nvshare.core.effects import Answer, Effect
 from nvshare.core.events import (
     CanDrain,
@@ -49,6 +48,7 @@ from nvshare.core.record.pace import Pace
 from nvshare.core.regimes import find_regime, first_regime
 from nvshare.core.shares.attribution import note_given
 from nvshare.core.shares.shares import may_be_back
+from nvshare.core.turns.admit import grant
 from nvshare.core.turns.park import has_rested
 from nvshare.core.turns.revoke import send_away
 from nvshare.core.turns.undrained import note_may_drain, note_undrained
@@ -62,7 +62,6 @@ class Device:
         policy = find_policy(self.state.settings.policy)
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
         self.roster.restore(client.copy() for client in snapshot.clients)
-        self.scheduler = Scheduler(self.state, self.roster)
         # The host memory that was left when this device last restored its invariants.
         self.note_host()
 
@@ -105,7 +104,7 @@ class Device:
 
     def take_down(self, event: Event) -> list[Effect]:
         """Note an event."""
-        advance_clock(self.state, self.roster, event.now)
+        advance_clock(self.roster, event.now)
         client = self.roster.clients.get(event.client) if isinstance(event, ClientEvent) else None
         before = client.memory.swappable if client else 0
         effects = self._on(event)
@@ -115,8 +114,8 @@ class Device:
 
     def restore(self, now: float) -> list[Effect]:
         """Restore the invariants. Events of other devices call for it too: all share the host."""
-        advance_clock(self.state, self.roster, now)
-        effects = self.scheduler.restore(now)
+        advance_clock(self.roster, now)
+        effects = restore(self.roster, now)
         self.note_host()
         return effects
 
@@ -152,7 +151,7 @@ class Device:
             case MemoryChanged():
                 note_changed(self.roster, self._client(event), event)
             case Moved():
-                note_moved(self.state, self.roster, self._client(event), event)
+                note_moved(self.roster, self._client(event), event)
             case Used():
                 self._on_used(event, self._client(event))
             case Given():
@@ -194,13 +193,13 @@ class Device:
         if event.running and not self.roster.running:
             self.state.turn_started = event.now
         self.roster.add(client, Step.ADOPT if event.running else Step.JOIN, event.now)
-        inherit(self.state, self.roster, client)
+        inherit(self.roster, client)
         # No turn gets a number that the client has seen from an earlier daemon.
         self.state.last_turn = max(self.state.last_turn, event.turn)
-        return send_away(self.state, self.roster, client, event.now) if event.doubted else []
+        return send_away(self.roster, client, event.now) if event.doubted else []
 
     def _on_left(self, event: ClientLeft, client: Client) -> None:
-        bequeath(self.state, self.roster, client)
+        bequeath(self.roster, client)
         self.roster.move(client, Step.LEAVE, event.now)
 
     def _on_park(self, event: ParkChanged, client: Client) -> None:
@@ -213,8 +212,8 @@ class Device:
         if client.park is Park.IDLE:
             self.roster.set_park(client, None, event.now)
         if client.state is State.IDLE:
-            come(self.state, self.roster, client, event.now)
-            keep_up(self.state, self.roster, client)
+            come(self.roster, client, event.now)
+            keep_up(self.roster, client)
         self.roster.move(client, Step.WANT, event.now)
         # A client that has seen its turn and finds the gate closed is about to release it.
         if event.turn == (client.turn.number if client.has_turn else client.turn.next):
@@ -225,7 +224,7 @@ class Device:
     def _on_released(self, event: Released, client: Client) -> list[Effect]:
         if client.state is State.WAITING and event.turn == client.turn.next:
             # The holder before it has woken it, and the core hears of that after the turn's end.
-            self.scheduler.grant(client, event.now)
+            grant(self.roster, client, event.now)
         if not client.has_turn or event.turn != client.turn.number:
             raise IllegalTransition(client.id, client.state, f"release of turn {event.turn}")
         measure_move(self.state, client, event.now, event.seconds, out_bytes=event.moved_bytes)
@@ -238,7 +237,7 @@ class Device:
     def _on_cannot_drain(self, event: CannotDrain, client: Client) -> list[Effect]:
         if client.state is not State.YIELDING or event.turn != client.turn.number:
             raise IllegalTransition(client.id, client.state, f"going on with turn {event.turn}")
-        return note_undrained(self.state, self.roster, client, event.now)
+        return note_undrained(self.roster, client, event.now)
 
     def _on_held(self, event: Held, client: Client) -> None:
         # It may have been told to give way, or to go on, already.
@@ -288,8 +287,8 @@ class Device:
 
     def _end_turn(self, client: Client, now: float, *, wants: bool) -> None:
         client.turn.end()
-        end_turn(self.state, self.roster, client)
-        keep_up(self.state, self.roster, client)
+        end_turn(self.roster, client)
+        keep_up(self.roster, client)
         if not wants:
             client.standing.forget_interruption()
         if client.standing.interrupted is None:
@@ -318,7 +317,7 @@ class Device:
         if next_client is None or next_client.turn.next is None or next_client.turn.next != turn:
             return []
         # It runs already. The grant repeats that, in case the wake did not reach it.
-        return [self.scheduler.grant(next_client, event.now)]
+        return [grant(self.roster, next_client, event.now)]
 
     def _on_settings(self, event: SettingsChanged) -> None:
         policy = find_policy(event.settings.policy)

@@ -10,7 +10,10 @@ from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.gangs.give_way import hold
 from nvshare.core.host.admit import admits, running_admits
 from nvshare.core.record.client import Client
+from nvshare.core.turns.admit import grant, has_room_beside
+from nvshare.core.turns.admit import let_guests_in as let_guests_in_here
 from nvshare.core.turns.end import fill_seconds, keep_turn
+from nvshare.core.turns.switch import end_turn, may_end_turn
 
 if TYPE_CHECKING:
     from nvshare.core.device.device import Device
@@ -52,7 +55,7 @@ def arrive(gang: Gang, now: float, coming: set[int]) -> Change:
     for device, clients, prospect in parts:
         head = device.head
         if head and not prospect.is_ready and not running_admits(device.roster, *clients):
-            change.add(device, *device.scheduler.end_turn(head, now))
+            change.add(device, *end_turn(device.roster, head, now))
     return change
 
 
@@ -67,7 +70,7 @@ def look(device: "Device", clients: list[Client], now: float, coming: set[int]) 
     if head is not None and head in clients:
         is_ready = admits(roster, *clients)
         comes = is_ready or running_admits(roster, *clients)
-        return Prospect(is_ready, comes or device.scheduler.may_end_turn(head, now))
+        return Prospect(is_ready, comes or may_end_turn(device.roster, head, now))
     is_ready = _may_join(device, clients, head, coming)
     # Who weighs nothing never becomes the head, and need not.
     return Prospect(is_ready, is_ready and not any(client.weight for client in clients))
@@ -84,7 +87,7 @@ def _may_join(
         return whole and not roster.running and not roster.yielding
     if head.in_gang and head.gang.number not in coming:
         return admits(roster, *clients)
-    return device.scheduler.has_room_for(clients, head)
+    return has_room_beside(device.roster, clients, head)
 
 
 def _open(gang: Gang, now: float) -> Change:
@@ -106,7 +109,7 @@ def _is_open(device: "Device") -> bool:
 def _grant(gang: Gang, members: list[Member], now: float) -> Change:
     change = Change()
     for device, client in members:
-        change.add(device, device.scheduler.grant(client, now, is_guest=_is_guest(device, gang)))
+        change.add(device, grant(device.roster, client, now, is_guest=_is_guest(device, gang)))
     _keep_turns(gang, members, now)
     return change
 
@@ -129,7 +132,7 @@ def let_guests_in(device: "Device", now: float, coming: set[int]) -> Change:
     head = device.head
     waits_elsewhere = head and head.in_gang and head.gang.number not in coming
     if head and waits_elsewhere and device.state.is_open:
-        guests = device.scheduler.let_guests_in(head, now)
+        guests = let_guests_in_here(device.roster, head, now)
         if guests:
             change.add(device, *guests)
     return change

@@ -1,6 +1,6 @@
 """Brings the files of this folder together: what all devices with gangs have to do after an event.
 
-By then each device has restored its own invariants (device/scheduler.py), and left gangs alone.
+By then each device has restored its own invariants (device/rules.py), and left gangs alone.
 After each change made here, the changed devices restore theirs again, until nothing changes any
 more.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
-from nvshare.core.device.orders import set_alarms
+from nvshare.core.device.rules import set_alarms
 from nvshare.core.effects import Effect
 from nvshare.core.events import ClientJoined, ClientLeft, Event
 from nvshare.core.gangs.arrive import arrive, let_guests_in
@@ -68,7 +68,7 @@ class Gangs:
         for device in self._devices.values():
             if device.head is not None and device.head.in_gang:
                 # Looking whether a gang can come has updated the end of this turn.
-                effects += set_alarms(device.state, device.roster, now)
+                effects += set_alarms(device.roster, now)
         return effects
 
     def companions(self) -> Iterator[int]:

@@ -143,10 +143,10 @@ def _let_go(gang: Gang, now: float) -> Change:
 
 def _revoke(device: "Device", going: list[Client]) -> list[Effect]:
     """Tell these to give way, and to make room for the next clients."""
-    roster, state = device.roster, device.state
+    roster = device.roster
     coming = roster.party(device.head) if device.head else []
     outgoing = outgoing_bytes(roster, *coming) if coming else 0
-    return revoke(roster, going, outgoing, choose_way(state, roster, going, coming, outgoing))
+    return revoke(roster, going, outgoing, choose_way(roster, going, coming, outgoing))
 
 
 def give_up_alone(member: Member, now: float) -> Change:

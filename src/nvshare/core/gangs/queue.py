@@ -9,6 +9,7 @@ from nvshare.core.lease import Step
 from nvshare.core.precedence.interrupt import come
 from nvshare.core.record.client import Park
 from nvshare.core.record.standing import Standing
+from nvshare.core.turns.head import could_be_head
 
 
 def queue_up(gang: Gang, now: float) -> Change:
@@ -22,7 +23,7 @@ def queue_up(gang: Gang, now: float) -> Change:
     for device, client in gang.idle if gang.is_off else []:
         if client.park is Park.IDLE:
             device.roster.set_park(client, None, now)
-        come(device.state, device.roster, client, now)
+        come(device.roster, client, now)
         device.roster.move(client, Step.WANT, now)
         change.add(device)
     _make_equal(gang.waiting, change)
@@ -69,4 +70,4 @@ def _could_be_head(member: Member) -> bool:
     device, client = member
     if client.is_barred:
         return False
-    return device.roster.everything_fits or device.scheduler.could_be_head(client)
+    return device.roster.everything_fits or could_be_head(device.roster, client)

@@ -50,7 +50,7 @@ def _rest_seconds(member: Member) -> float:
     head = _head_behind(device)
     if head is None:
         return 0.0
-    return rest_seconds(device.state, device.roster, client, head)
+    return rest_seconds(device.roster, client, head)
 
 
 def _relax(running: list[Member], now: float) -> Change:

@@ -22,6 +22,7 @@ from nvshare.core.gangs.rest import go_on
 from nvshare.core.host.admit import host_lets
 from nvshare.core.record.client import Client
 from nvshare.core.record.gang import HoldStage
+from nvshare.core.turns.admit import grant
 from nvshare.core.turns.revoke import catch_up_at, lacks_room_to_step, step_at, tell_to_hold
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ def _let_behind_in(gang: Gang, late: list[Member], now: float) -> Change:
             change.add(device)
     if any(now >= catch_up_at(client) for _, client in late):
         for device, client in behind:
-            grant = device.scheduler.grant(client, now, is_guest=True)
+            order = grant(device.roster, client, now, is_guest=True)
             device.roster.tell_to_go(client, now)
-            change.add(device, grant, *tell_to_hold(client))
+            change.add(device, order, *tell_to_hold(client))
     return change
 
 

@@ -1,18 +1,21 @@
 """Which clients wait because the host is short, and why, in words for users. Decides nothing."""
 
+from math import inf
+
 from nvshare.core.clients.host_room import gib
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.host.admit import host_lets, is_held_back
 from nvshare.core.host.outlook import UNHINDERED, Outlook
+from nvshare.core.host.safe_order import next_calm
 from nvshare.core.host.stuck import stuck_beside, stuck_of_others
 from nvshare.core.lease import State
 from nvshare.core.record.client import Client, Told
-from nvshare.core.record.device import DeviceState
 
 
-def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
+def tell_what_cannot_leave(roster: Roster) -> list[Effect]:
     """Report each held-up client, once until its next turn, and the clients in its way, once."""
+    state = roster.state
     held_up = held_up_clients(roster)
     if state.is_held_up and not held_up:
         for client in roster.clients.values():
@@ -22,13 +25,22 @@ def tell_what_cannot_leave(state: DeviceState, roster: Roster) -> list[Effect]:
     for client in held_up:
         owners = list(stuck_of_others(roster, {client.id}))
         if client.tell(Told.HELD_UP):
-            effects.append(_waits(state, roster, client))
+            effects.append(_waits(roster, client))
         for owner, stuck in owners:
             if owner.tell(Told.STUCK):
-                effects.append(_stays(state, roster, owner, stuck))
+                effects.append(_stays(roster, owner, stuck))
     if roster.host.is_tight and roster.running_load.heavy == 1:
-        effects += _too_large(state, roster)
+        effects += _too_large(roster)
     return effects
+
+
+def growth_due(roster: Roster) -> float:
+    """Return when a client that waits because others may grow may be let in. Infinity: never."""
+    if not roster.state.is_held_up:
+        return inf
+    if not any(is_held_back(roster, client) for client in roster.waiting):
+        return inf
+    return next_calm(roster.state.settings, roster.clients.values())
 
 
 def held_up_clients(roster: Roster) -> list[Client]:
@@ -41,8 +53,9 @@ def held_up_clients(roster: Roster) -> list[Client]:
     return [client for client in roster.waiting if not host_lets(roster, client)]
 
 
-def _too_large(state: DeviceState, roster: Roster) -> list[Effect]:
+def _too_large(roster: Roster) -> list[Effect]:
     """Report a client that runs alone and exceeds the device and the host: it may be killed."""
+    state = roster.state
     effects: list[Effect] = []
     for client in roster.running.values():
         too_much = client.memory.swappable > max(roster.room, roster.host.most(client))
@@ -85,12 +98,14 @@ def why_held_up(roster: Roster, client: Client) -> str:
     )
 
 
-def _waits(state: DeviceState, roster: Roster, client: Client) -> Report:
+def _waits(roster: Roster, client: Client) -> Report:
+    state = roster.state
     text = f"has to wait: {why_held_up(roster, client)}"
     return Report(ReportKind.HELD_UP, state.id, client.id, text)
 
 
-def _stays(state: DeviceState, roster: Roster, owner: Client, stuck: int) -> Report:
+def _stays(roster: Roster, owner: Client, stuck: int) -> Report:
+    state = roster.state
     text = (
         f"{gib(stuck)} of its memory cannot leave the GPU, and other programs wait for that: "
         f"{roster.host.why(owner)}"

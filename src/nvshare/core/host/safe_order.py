@@ -69,9 +69,10 @@ def note_gain(client: Client, before: int, now: float) -> None:
     client.growth.gain(now, client.held_seconds(now), first=not before)
 
 
-def note_calm(settings: Settings, clients: Iterable[Client], now: float) -> None:
+def note_calm(roster: Roster, now: float) -> None:
     """Note which clients have grown by now, and which have been absent for long."""
-    for client in clients:
+    settings, clients = roster.state.settings, roster.clients.values()
+    for client in clients if roster.host.is_tight else ():
         rests = client.state is State.IDLE and now >= client.since + ABSENCE
         client.growth.note_absent(absent=client.is_barred or rests)
         if client.growth.growing and now >= _calm_at(settings, client):

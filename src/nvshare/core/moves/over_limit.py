@@ -1,8 +1,8 @@
 """Which clients have more memory than their limit allows, and so need some of it on the host.
 
 Only where the setting ``swap_excess`` says so: otherwise a lowered limit breaks nothing. Clients of
-one group share their limit. This file works out the excess of each client; device/orders.py orders
-it out.
+one group share their limit. This file works out the excess of each client; moves/make_room.py
+orders it out.
 """
 
 from collections.abc import Iterator

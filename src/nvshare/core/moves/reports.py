@@ -10,7 +10,6 @@ from nvshare.core.lease import State
 from nvshare.core.memory import Memory
 from nvshare.core.moves.measure import learn_from
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState
 
 # A client that could move nothing out is told again after this time.
 RETRY_SECONDS = 1.0
@@ -36,8 +35,9 @@ def note_changed(roster: Roster, client: Client, event: MemoryChanged) -> None:
         roster.set_outbound(client, client.moving.outbound + begun)
 
 
-def note_moved(state: DeviceState, roster: Roster, client: Client, event: Moved) -> None:
+def note_moved(roster: Roster, client: Client, event: Moved) -> None:
     """Note what a client has moved, and learn from it how fast the bus is."""
+    state = roster.state
     has_turn = client.has_turn and event.turn == client.turn.number
     if event.in_bytes and not event.out_bytes and not has_turn:
         # The turn was handed over, and the core has not heard of that yet; or it is over.

@@ -27,19 +27,19 @@ from nvshare.core.record.device import DeviceState
 PATIENCE = 1.0
 
 
-def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def tell_room(roster: Roster, now: float) -> list[Effect]:
     """Tell clients that bring memory in how much of it has no room, where that has changed.
 
     The number only falls: what later clients need is not missing to earlier ones.
     """
-    _be_patient(state, roster, now)
+    _be_patient(roster, now)
     effects: list[Effect] = []
     for client in in_order(roster.cramped.values()):
         missing = min(client.moving.missing, roster.missing)
         if missing != client.moving.told_missing:
             effects.append(Room(client.id, client.turn.number, missing))
         roster.set_missing(client, missing, missing)
-    effects += _give_back(state, roster)
+    effects += _give_back(roster)
     if roster.newcomers and _has_room_for_contexts(roster):
         for client in in_order(roster.newcomers.values()):
             effects.append(Answer(client.id, client.moving.awaits_room))
@@ -47,12 +47,13 @@ def tell_room(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     return effects
 
 
-def _give_back(state: DeviceState, roster: Roster) -> list[Effect]:
+def _give_back(roster: Roster) -> list[Effect]:
     """Tell clients whose memory has left in their own turns when there is room for it again.
 
     They made room (gangs/step.py), or others have pushed it out (turns/drain.py). Memory that they
     use would come by itself, but page by page.
     """
+    state = roster.state
     yielding = roster.yielding.values()
     if not state.lenders or roster.lacking or any(one.hold.room_asked_at for one in yielding):
         return []
@@ -78,7 +79,8 @@ def patience_ends(state: DeviceState) -> float:
     return state.room_since + PATIENCE
 
 
-def _be_patient(state: DeviceState, roster: Roster, now: float) -> None:
+def _be_patient(roster: Roster, now: float) -> None:
+    state = roster.state
     waits = roster.cramped or (roster.newcomers and not roster.yielding)
     lacking = roster.lacking if waits else 0
     holds = any(client.hold.stage is not None for client in roster.yielding.values())

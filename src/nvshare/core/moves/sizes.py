@@ -6,7 +6,6 @@ from nvshare.core.clients.host_room import Allowance
 from nvshare.core.clients.roster import Roster
 from nvshare.core.memory import Kind
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState
 from nvshare.core.settings import Way
 
 
@@ -39,8 +38,9 @@ def outgoing_bytes(roster: Roster, *coming: Client) -> int:
     return roster.overcommit + incoming_bytes(coming, roster.room)
 
 
-def missing_bytes(state: DeviceState, roster: Roster, head: Client) -> int:
+def missing_bytes(roster: Roster, head: Client) -> int:
     """Return how much of the head's memory will have no room yet as its turn begins."""
+    state = roster.state
     # What it has been told to move out for the present turn will be away by then.
     if not (head.memory.swapped or head.leaving) or state.ways.present is Way.DISPLACE:
         return 0
@@ -62,13 +62,13 @@ def share_out(
 
 
 def choose_way(
-    state: DeviceState,
     roster: Roster,
     going: Sequence[Client],
     coming: Sequence[Client],
     outgoing: int,
 ) -> Way:
     """Decide how going clients make room for coming ones, and note it for the measurement."""
+    state = roster.state
     way = state.ways.preferred
     if way is Way.DISPLACE and not _may_displace(roster, going, coming):
         way = Way.MOVE_OUT
@@ -90,7 +90,8 @@ def _may_displace(roster: Roster, going: Sequence[Client], coming: Sequence[Clie
     return present <= {going[0].id, coming[0].id}
 
 
-def swap_seconds(state: DeviceState, roster: Roster, head: Client, most: int) -> float:
+def swap_seconds(roster: Roster, head: Client, most: int) -> float:
     """Estimate how long it takes to make room for the head, ``most`` at most, and to fill it."""
+    state = roster.state
     out = min(outgoing_bytes(roster, head), most)
     return state.pace.swap_seconds(out, min(head.memory.swapped, roster.room))

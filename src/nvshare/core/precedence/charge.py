@@ -15,8 +15,9 @@ from nvshare.core.record.device import DeviceState
 from nvshare.core.record.use import Use, half_life_of
 
 
-def advance_clock(state: DeviceState, roster: Roster, now: float) -> None:
+def advance_clock(roster: Roster, now: float) -> None:
     """Charge the time since the last event to the clients that held the device."""
+    state = roster.state
     holders = 0 if roster.everything_fits else holders_of(roster)
     state.use_clock.advance(now, half_life(state), holders, state.pace.moving)
 
@@ -32,23 +33,26 @@ def half_life(state: DeviceState) -> float:
     return half_life_of(state.settings.turn_min)
 
 
-def use_of(state: DeviceState, roster: Roster, client: Client) -> float:
+def use_of(roster: Roster, client: Client) -> float:
     """Return a client's use as of this event."""
+    state = roster.state
     return state.use_clock.read(client.standing.use, half_life(state), weight_of(roster, client))
 
 
-def begin_turn(state: DeviceState, roster: Roster, client: Client) -> None:
+def begin_turn(roster: Roster, client: Client) -> None:
     """Charge the moves of a visit as its turn begins, and its time from now on."""
-    use = use_of(state, roster, client)
+    state = roster.state
+    use = use_of(roster, client)
     if client.standing.interrupted is None and client.weight and not roster.everything_fits:
         ways = 2 if client.standing.intrudes else 1
-        use += ways * one_way(state, roster, client) / weight_of(roster, client)
+        use += ways * one_way(roster, client) / weight_of(roster, client)
     clock = state.use_clock
     client.standing.charge(Use(use, clock.at, clock.reading))
 
 
-def end_turn(state: DeviceState, roster: Roster, client: Client) -> None:
+def end_turn(roster: Roster, client: Client) -> None:
     """Charge the time of a turn that is over. In nobody's way, a client pays for nothing."""
+    state = roster.state
     use = client.standing.use if client.weight else replace(client.standing.use, mark=None)
     clock = state.use_clock
     client.standing.charge(
@@ -56,21 +60,22 @@ def end_turn(state: DeviceState, roster: Roster, client: Client) -> None:
     )
 
 
-def keep_up(state: DeviceState, roster: Roster, client: Client) -> None:
+def keep_up(roster: Roster, client: Client) -> None:
     """Have a client that is about to wait for a slice begin where the least of the others is.
 
     While everything fits, a client that rests leaves nothing to the others. Those of less weight do
     not count: their use is high at once.
     """
+    state = roster.state
     if not roster.regime.is_sliced:
         return
     first, own = roster.waiting.first(), weight_of(roster, client)
     others = [one for one in (*roster.in_the_way, first) if one and one is not client]
     others = [one for one in others if weight_of(roster, one) >= own]
-    least = min((use_of(state, roster, one) for one in others), default=0.0)
-    client.standing.charge(Use(max(use_of(state, roster, client), least), state.use_clock.at))
+    least = min((use_of(roster, one) for one in others), default=0.0)
+    client.standing.charge(Use(max(use_of(roster, client), least), state.use_clock.at))
 
 
-def one_way(state: DeviceState, roster: Roster, client: Client) -> float:
+def one_way(roster: Roster, client: Client) -> float:
     """Estimate how long it takes to make room for a client, and to fill it."""
-    return swap_seconds(state, roster, client, client.memory.swappable)
+    return swap_seconds(roster, client, client.memory.swappable)

@@ -9,18 +9,18 @@ from nvshare.core.clients.roster import Roster
 from nvshare.core.lease import State
 from nvshare.core.precedence.charge import end_turn, half_life
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState
 from nvshare.core.record.use import Use
 
 # As a part of the half-life: less is forgotten.
 _LEAST = 1e-3
 
 
-def bequeath(state: DeviceState, roster: Roster, client: Client) -> None:
+def bequeath(roster: Roster, client: Client) -> None:
     """Keep the use of a client that leaves, for its owner."""
+    state = roster.state
     if not client.owner:
         return
-    end_turn(state, roster, client)
+    end_turn(roster, client)
     life, now = half_life(state), state.use_clock.at
     uses = [*state.left_uses.items(), (client.owner, client.standing.use)]
     left: dict[str, Use] = {}
@@ -30,8 +30,9 @@ def bequeath(state: DeviceState, roster: Roster, client: Client) -> None:
     state.left_uses = {one: use for one, use in left.items() if use.seconds >= _LEAST * life}
 
 
-def inherit(state: DeviceState, roster: Roster, client: Client) -> None:
+def inherit(roster: Roster, client: Client) -> None:
     """Give a client that joins the use that its owner has left."""
+    state = roster.state
     life = half_life(state)
     known = [state.left_uses.pop(client.owner)] if client.owner in state.left_uses else []
     if not known and set(roster.tenants) - {client.tenant}:

@@ -39,16 +39,18 @@ OVERRUN = 2
 _ENOUGH = 16
 
 
-def come(state: DeviceState, roster: Roster, client: Client, now: float) -> None:
+def come(roster: Roster, client: Client, now: float) -> None:
     """Note whether a client that has rested until now, and wants the device, pays a visit."""
+    state = roster.state
     least = LEAST_REST * state.settings.turn_min
-    rest = max(least, _REST[state.settings.interactive] * one_way(state, roster, client))
+    rest = max(least, _REST[state.settings.interactive] * one_way(roster, client))
     rested = client.standing.is_new or now - client.since >= rest
     client.standing.come(visits=rested and not roster.regime.is_sliced)
 
 
-def interrupts_at(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+def interrupts_at(roster: Roster, head: Client, now: float) -> float:
     """Return when the head may interrupt the clients in its way. Infinity: never."""
+    state = roster.state
     at = now
     if not head.standing.visits:
         if not outweighs(roster, head):
@@ -58,10 +60,10 @@ def interrupts_at(state: DeviceState, roster: Roster, head: Client, now: float) 
         at = max(at, state.turn_started + roster.regime.least_turn(state.settings))
     margin = 0.0
     if not roster.regime.is_sliced:
-        cost = _MARGIN[state.settings.interactive] * 2 * one_way(state, roster, head)
+        cost = _MARGIN[state.settings.interactive] * 2 * one_way(roster, head)
         margin = max(LEAST_MARGIN * state.settings.turn_min, cost) / weight_of(roster, head)
     for one in roster.in_the_way:
-        at = max(at, _pays_off_at(state, one), _passes_at(state, roster, head, one, margin))
+        at = max(at, _pays_off_at(state, one), _passes_at(roster, head, one, margin))
     return at
 
 
@@ -77,7 +79,7 @@ def _pays_off_at(state: DeviceState, client: Client) -> float:
     return client.turn.granted_at + MULTIPLIER * state.pace.swap_seconds(client.memory.swappable, 0)
 
 
-def lets_go_first(state: DeviceState, roster: Roster, visitor: Client, other: Client) -> bool:
+def lets_go_first(roster: Roster, visitor: Client, other: Client) -> bool:
     """Whether a waiting visitor lets a waiting client go first that computes all the time.
 
     Otherwise visitors could keep it from the device without ever interrupting anybody. But a
@@ -87,11 +89,11 @@ def lets_go_first(state: DeviceState, roster: Roster, visitor: Client, other: Cl
         return False
     if visitor.standing.served_at < other.standing.served_at:
         return False
-    margin = one_way(state, roster, visitor) / weight_of(roster, visitor)
-    return not _passes(state, roster, visitor, other, margin)
+    margin = one_way(roster, visitor) / weight_of(roster, visitor)
+    return not _passes(roster, visitor, other, margin)
 
 
-def first_in_turn(state: DeviceState, roster: Roster, clients: Iterator[Client]) -> Client | None:
+def first_in_turn(roster: Roster, clients: Iterator[Client]) -> Client | None:
     """Return the next of the waiting clients that compute all the time, in the order of the policy.
 
     One that has used much more than the next one has overrun its turns, or belongs to a user with
@@ -104,7 +106,7 @@ def first_in_turn(state: DeviceState, roster: Roster, clients: Iterator[Client])
     for other in islice(clients, _ENOUGH):
         if first.in_gang or other.in_gang:
             break
-        if use_of(state, roster, first) <= use_of(state, roster, other) + most:
+        if use_of(roster, first) <= use_of(roster, other) + most:
             break
         first = other
     return first
@@ -135,35 +137,33 @@ def _like(roster: Roster, client: Client) -> list[Client]:
     ]
 
 
-def _part(state: DeviceState, roster: Roster) -> float:
+def _part(roster: Roster) -> float:
     """Return the use of a client that has had an equal part of the device."""
+    state = roster.state
     return whole_of(half_life(state)) / max(1e-9, weights_of_all(roster))
 
 
-def _mean(state: DeviceState, roster: Roster, clients: list[Client]) -> float:
-    return sum(use_of(state, roster, one) for one in clients) / len(clients)
+def _mean(roster: Roster, clients: list[Client]) -> float:
+    return sum(use_of(roster, one) for one in clients) / len(clients)
 
 
-def _passes(
-    state: DeviceState, roster: Roster, client: Client, other: Client, margin: float
-) -> bool:
+def _passes(roster: Roster, client: Client, other: Client, margin: float) -> bool:
     """Whether a client may go before another one that waits."""
     like = _like(roster, other)
     if other not in like:
         like.append(other)
-    own = min(use_of(state, roster, client), _part(state, roster))
-    return _mean(state, roster, like) >= own + margin
+    own = min(use_of(roster, client), _part(roster))
+    return _mean(roster, like) >= own + margin
 
 
-def _passes_at(
-    state: DeviceState, roster: Roster, client: Client, other: Client, margin: float
-) -> float:
+def _passes_at(roster: Roster, client: Client, other: Client, margin: float) -> float:
     """Return when a client may go before another one that runs, if nothing else happens."""
+    state = roster.state
     now, life = state.use_clock.at, half_life(state)
     like = _like(roster, other)
-    theirs, own = _mean(state, roster, like), use_of(state, roster, client)
+    theirs, own = _mean(roster, like), use_of(roster, client)
     # Visitors go by their use alone, as in the queue. Otherwise two could interrupt each other.
-    part = inf if other.standing.bursts else _part(state, roster)
+    part = inf if other.standing.bursts else _part(roster)
     if theirs >= min(own, part) + margin:
         return now
     # What they would have if this went on for ever.

@@ -10,12 +10,12 @@ share that it could not use during the turns of others.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, SetLimits, Share
 from nvshare.core.events import Reason
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState
 from nvshare.core.shares.attribution import note_attribution
 
 WHOLE = 100.0
@@ -48,12 +48,12 @@ def forget_the_late(roster: Roster, now: float) -> None:
         roster.set_busy(client, False)
 
 
-def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
+def tell_shares(roster: Roster) -> list[Effect]:
     """Tell each client its present share, if that differs from the last one it was told."""
     if not roster.with_share and not roster.untold:
         return []
     note_attribution(roster)
-    terms = _Terms(_scale(roster), _window(state, roster))
+    terms = _Terms(_scale(roster), _window(roster))
     concerned = {**roster.with_share, **roster.untold}
     # In an order that does not depend on the history.
     return [
@@ -61,9 +61,9 @@ def tell_shares(state: DeviceState, roster: Roster) -> list[Effect]:
     ]
 
 
-def next_check(roster: Roster) -> float | None:
-    """Return when the next client should be back."""
-    return min((_back_by(client) for client in _expected(roster)), default=None)
+def next_check(roster: Roster) -> float:
+    """Return when the next client should be back. Infinity: none is expected."""
+    return min((_back_by(client) for client in _expected(roster)), default=inf)
 
 
 def _expected(roster: Roster) -> Iterable[Client]:
@@ -83,7 +83,8 @@ def _scale(roster: Roster) -> float:
     return WHOLE / total if total > WHOLE else 1.0
 
 
-def _window(state: DeviceState, roster: Roster) -> float:
+def _window(roster: Roster) -> float:
+    state = roster.state
     settings = state.settings
     if roster.everything_fits:
         return 2 * settings.share_slice_seconds

@@ -17,7 +17,6 @@ from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Room
 from nvshare.core.memory import Kind
 from nvshare.core.record.client import Client, in_order
-from nvshare.core.record.device import DeviceState
 from nvshare.core.turns.revoke import still_waited_for
 
 # Work in flight is bounded to some 20 ms. Where it has not ended after this time, it pages.
@@ -53,8 +52,9 @@ def next_help(roster: Roster) -> float:
     return helpless[0].since + DRAIN_PATIENCE
 
 
-def let_come_back(state: DeviceState, roster: Roster) -> None:
+def let_come_back(roster: Roster) -> None:
     """Note that memory of the running clients was pushed out, and is to come back in bulk."""
+    state = roster.state
     if pages(roster):
         state.lenders = (*state.lenders, *roster.running)
 

@@ -14,17 +14,18 @@ LEAST = 1 / 300
 SWING = 0.25
 
 
-def turn_end(state: DeviceState, roster: Roster, head: Client) -> float:
+def turn_end(roster: Roster, head: Client) -> float:
     """Return when the present turn ends for the head."""
+    state = roster.state
     steady = is_steady(roster)
     if steady is not state.is_steady:
         state.is_steady, state.deadline = steady, None
     if state.deadline is None:
-        state.deadline = state.turn_started + _length(state, roster, head)
+        state.deadline = state.turn_started + _length(roster, head)
     now = state.use_clock.at
     is_over = state.deadline <= now and state.turn_limit is None
     if is_over and not roster.policy.runs_to_end:
-        state.deadline = max(state.deadline, _catch_up(state, roster, head, now))
+        state.deadline = max(state.deadline, _catch_up(roster, head, now))
     return state.deadline
 
 
@@ -35,11 +36,12 @@ def _are_alike(roster: Roster, head: Client) -> bool:
     return not any(one.standing.bursts for one in roster.in_the_way)
 
 
-def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> float:
+def _catch_up(roster: Roster, head: Client, now: float) -> float:
     """Return when the running clients have used as much as the head, within the longest turn."""
+    state = roster.state
     longest = state.turn_started + state.settings.longest_turn
-    own = use_of(state, roster, head)
-    most = max((use_of(state, roster, one) for one in roster.in_the_way), default=own)
+    own = use_of(roster, head)
+    most = max((use_of(roster, one) for one in roster.in_the_way), default=own)
     swing = SWING * state.settings.turn_min if _are_alike(roster, head) else 0.0
     if most + swing >= own:
         return now
@@ -47,8 +49,9 @@ def _catch_up(state: DeviceState, roster: Roster, head: Client, now: float) -> f
     return min(longest, now + max(own - most, step))
 
 
-def least_turn(state: DeviceState, roster: Roster, now: float) -> None:
+def least_turn(roster: Roster, now: float) -> None:
     """Have a turn last for a moment at least, where memory moves."""
+    state = roster.state
     if not roster.regime.is_sliced:
         state.kept_until = max(state.kept_until, now + LEAST * state.settings.turn_min)
 
@@ -63,18 +66,20 @@ def is_steady(roster: Roster) -> bool:
     return all(client.work.busy for client in (*roster.in_the_way, *roster.waiting))
 
 
-def turn_seconds(state: DeviceState, roster: Roster, head: Client) -> float:
+def turn_seconds(roster: Roster, head: Client) -> float:
     """Return the length of a turn for this head: long enough that moving memory pays."""
+    state = roster.state
     if roster.regime.is_sliced:
         return roster.usual_turn
     if roster.policy.runs_to_end:
         return state.settings.batch_turn
-    swap = swap_seconds(state, roster, head, head.memory.swappable)
+    swap = swap_seconds(roster, head, head.memory.swappable)
     return state.pace.turn_length(state.settings, swap, is_steady=is_steady(roster))
 
 
-def _length(state: DeviceState, roster: Roster, head: Client) -> float:
-    length = turn_seconds(state, roster, head)
+def _length(roster: Roster, head: Client) -> float:
+    state = roster.state
+    length = turn_seconds(roster, head)
     return length if state.turn_limit is None else min(length, state.turn_limit)
 
 
@@ -95,11 +100,12 @@ def fill_seconds(state: DeviceState, client: Client) -> float:
     return pace.swap_seconds(client.moving.missing, 0) + pace.swap_seconds(0, fill)
 
 
-def lengthen_turn(state: DeviceState, roster: Roster, now: float) -> None:
+def lengthen_turn(roster: Roster, now: float) -> None:
     """Have a turn for which others move memory out last until that is worth while.
 
     Otherwise a client that grows at the end of its turn would have to give way at once.
     """
+    state = roster.state
     settings = state.settings
     if state.deadline is None or settings.turn_seconds is not None:
         return

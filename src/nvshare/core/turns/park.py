@@ -21,7 +21,6 @@ from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.lease import State
 from nvshare.core.moves.evict import evict
 from nvshare.core.record.client import Client, Park, in_order
-from nvshare.core.record.device import DeviceState
 from nvshare.core.settings import Mode, Settings
 from nvshare.core.turns.revoke import tell_to_hold
 
@@ -32,8 +31,9 @@ _LONGEST_ASKED = 3600.0
 _ENOUGH = 0.9
 
 
-def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def park_memory(roster: Roster, now: float) -> list[Effect]:
     """Park clients that have been idle for long enough; have parked ones move everything out."""
+    state = roster.state
     if state.settings.idle_park is not None:
         idle = list(roster.idle.values())
         for client in [one for one in idle if now >= _parks_at(state.settings, one)]:
@@ -51,8 +51,9 @@ def park_memory(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     return effects
 
 
-def ask_to_rest(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def ask_to_rest(roster: Roster, now: float) -> list[Effect]:
     """Ask running clients that seem idle to give their turns up after a long rest."""
+    state = roster.state
     effects: list[Effect] = []
     rest = asked_seconds(state.settings)
     for client in in_order(roster.resting.values()):
@@ -76,8 +77,9 @@ def has_rested(client: Client, now: float) -> bool:
     return asked_at is not None and now >= asked_at + _ENOUGH * client.rest.asked_seconds
 
 
-def next_look(state: DeviceState, roster: Roster, now: float) -> float:
+def next_look(roster: Roster, now: float) -> float:
     """Return when a client is next to be asked, parked, or told again. Infinity: never."""
+    state = roster.state
     moments = [one.moving.again_at for one in roster.parked.values() if one.staying and one.is_away]
     moments = [moment for moment in moments if moment > now]
     if state.settings.idle_park is not None:

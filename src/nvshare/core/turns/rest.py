@@ -22,18 +22,17 @@ RESTS_IN_A_TURN = 5
 GRACE_PARTS = 5
 
 
-def rest_asked(
-    state: DeviceState, roster: Roster, client: Client, head: Client, now: float
-) -> float:
+def rest_asked(roster: Roster, client: Client, head: Client, now: float) -> float:
     """Return how long a client is asked to rest before it gives way to the head."""
-    rest = rest_seconds(state, roster, client, head)
+    state = roster.state
+    rest = rest_seconds(roster, client, head)
     if roster.regime.is_sliced:
         return rest
     least = min(rest, state.settings.idle_grace / GRACE_PARTS)
     return max(least, rest - rested_seconds(state, client, now))
 
 
-def rest_seconds(state: DeviceState, roster: Roster, client: Client, head: Client) -> float:
+def rest_seconds(roster: Roster, client: Client, head: Client) -> float:
     """Return how long a client may rest before it gives way to the head.
 
     A rest is worth giving way for if it lasts longer than the move of memory that this costs. That
@@ -41,12 +40,13 @@ def rest_seconds(state: DeviceState, roster: Roster, client: Client, head: Clien
     other is given as long as the move would take. So a client that rests often and briefly goes on,
     and a wrong guess costs at most twice as much as the right one.
     """
+    state = roster.state
     grace = state.settings.idle_grace
     if roster.regime.rests_are_short(has_shares=bool(roster.with_share)):
         return min(grace, roster.usual_turn / RESTS_IN_A_TURN)
     if outgoing_bytes(roster, head) <= 0:
         return grace
-    swap = swap_seconds(state, roster, head, client.staying)
+    swap = swap_seconds(roster, head, client.staying)
     return grace if client.rest.last >= swap else max(grace, swap)
 
 

@@ -1,6 +1,6 @@
 """Telling clients to give their turns up now, and going on without those that do not answer.
 
-Other files decide which clients: at the end of a turn (device/scheduler.py), when a client has
+Other files decide which clients: at the end of a turn (turns/switch.py), when a client has
 grown (turns/split.py), or when it is parked (turns/park.py). A client of a gang is told to hold
 first, and to give way when the whole gang holds (gangs/give_way.py).
 """
@@ -92,8 +92,9 @@ def lacks_room_to_step(roster: Roster, client: Client) -> int:
     return max(0, lacking) if client.memory.swapped and running else 0
 
 
-def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def go_on_without_the_silent(roster: Roster, now: float) -> list[Effect]:
     """Stop counting clients that were told to give way ``revoke_patience`` ago and have not."""
+    state = roster.state
     patience = state.settings.revoke_patience
     silent = [c for c in still_waited_for(roster) if now >= c.since + patience]
     for client in silent:
@@ -101,8 +102,15 @@ def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> 
     return [_overdue(state, client, patience) for client in silent]
 
 
-def send_away(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
+def patience_due(roster: Roster) -> float:
+    """Return when the next of them is not waited for any more. Infinity: all have answered."""
+    silent = next(still_waited_for(roster), None)
+    return inf if silent is None else silent.since + roster.state.settings.revoke_patience
+
+
+def send_away(roster: Roster, client: Client, now: float) -> list[Effect]:
     """Tell a client whose gate should not be open to give way, without waiting for it."""
+    state = roster.state
     if client.state is not State.RUNNING:
         return []
     roster.move(client, Step.REVOKE, now)

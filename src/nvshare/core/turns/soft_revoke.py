@@ -1,6 +1,6 @@
 """Asking running clients to give way when they are idle, and taking that back.
 
-device/scheduler.py decides when; these functions find the clients, and order it. Clients of a gang
+turns/gates.py decides when; these functions find the clients, and order it. Clients of a gang
 are asked together (gangs/soft_revoke.py).
 """
 
@@ -8,7 +8,6 @@ from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Keep, Revoke, Urgency
 from nvshare.core.moves.sizes import choose_way, outgoing_bytes
 from nvshare.core.record.client import Client, in_order
-from nvshare.core.record.device import DeviceState
 from nvshare.core.settings import Way
 from nvshare.core.turns.rest import rest_asked
 
@@ -16,7 +15,7 @@ from nvshare.core.turns.rest import rest_asked
 APART = 0.5
 
 
-def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Effect]:
+def ask(roster: Roster, head: Client, now: float) -> list[Effect]:
     """Ask all clients in the head's way that were not asked yet."""
     # A client that was asked may have no weight by now, and is in no client's way then. A client
     # that cannot give way is not asked.
@@ -28,17 +27,16 @@ def ask(state: DeviceState, roster: Roster, head: Client, now: float) -> list[Ef
         roster.ask(client, now)
     # Where one of them suffices, not all should give way at once. The longest unheard comes first.
     places = {client.id: place for place, client in enumerate(sorted(new, key=_unheard))}
-    return [_please(state, roster, client, head, now, places[client.id]) for client in new]
+    return [_please(roster, client, head, now, places[client.id]) for client in new]
 
 
 def _unheard(client: Client) -> tuple[float, int]:
     return client.work.worked_at, client.order
 
 
-def _please(
-    state: DeviceState, roster: Roster, client: Client, head: Client, now: float, place: int
-) -> Revoke:
+def _please(roster: Roster, client: Client, head: Client, now: float, place: int) -> Revoke:
     # Memory has to move only if the head can come as soon as this client has given way.
+    state = roster.state
     evicted = 0
     rest = roster.running_load.weight - client.weight
     alone = roster.running_load.heavy == 1 or rest + head.weight <= roster.capacity
@@ -47,8 +45,8 @@ def _please(
     if alone and not roster.yielding and not roster.host.is_tight:
         evicted = max(0, min(client.staying, outgoing_bytes(roster, head)))
         roster.offer(client, evicted)
-    way = choose_way(state, roster, [client], [head], evicted)
-    seconds = rest_asked(state, roster, client, head, now)
+    way = choose_way(roster, [client], [head], evicted)
+    seconds = rest_asked(roster, client, head, now)
     if evicted:
         seconds += place * APART * state.settings.idle_grace
     client.turn.expect_rest(seconds)
@@ -63,8 +61,9 @@ def _please(
     )
 
 
-def relax(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def relax(roster: Roster, now: float) -> list[Effect]:
     """Take all soft revokes back."""
+    state = roster.state
     asked = in_order(client for client in roster.soft_revoked.values() if not client.in_gang)
     for client in asked:
         roster.keep(client, now)

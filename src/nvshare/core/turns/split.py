@@ -12,14 +12,14 @@ from nvshare.core.host.admit import host_lets_all
 from nvshare.core.host.safe_order import leaves_hope
 from nvshare.core.host.stuck import stuck_beside
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState
 from nvshare.core.settings import Way
 from nvshare.core.turns.drain import let_come_back
 from nvshare.core.turns.revoke import revoke
 
 
-def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
+def split(roster: Roster, now: float) -> list[Effect]:
     """Tell the running clients that do not fit to give way."""
+    state = roster.state
     victims = []
     for should_go in (_takes_hope, _makes_room, _is_too_much):
         if not _running_fits(roster):
@@ -35,7 +35,7 @@ def split(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
     for client in victims:
         # The new memory is unused: its thread waits for the answer until the gate has closed.
         roster.set_unused(client, min(client.growth.grown, client.memory.untouched))
-    let_come_back(state, roster)
+    let_come_back(roster)
     forget_growth(roster)
     revoked = revoke(roster, victims, roster.overcommit, Way.MOVE_OUT)
     if roster.regime.is_sliced:

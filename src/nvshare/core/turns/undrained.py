@@ -31,8 +31,9 @@ LONGEST_PAUSE = 30.0
 _MOST_TIMES = 8
 
 
-def note_undrained(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
+def note_undrained(roster: Roster, client: Client, now: float) -> list[Effect]:
     """Note that a client could not drain: its gate is open again, and it holds its turn."""
+    state = roster.state
     effects = _void_handover(state, client)
     pause = min(FIRST_PAUSE * 2**client.drain.times, LONGEST_PAUSE)
     failing_since = client.drain.fail(client.since, now + pause, _MOST_TIMES)
@@ -111,7 +112,7 @@ def next_try(roster: Roster) -> float:
     return min((client.drain.retry_at for client in clients if client.drain.retry_at), default=inf)
 
 
-def may_be_head(roster: Roster, client: Client) -> bool:
+def fits_beside_undrained(roster: Roster, client: Client) -> bool:
     """Whether a client fits beside the clients that cannot give way now."""
     load = Load()
     for one in roster.undrained.values():

@@ -221,5 +221,5 @@ def test_who_brings_memory_in_is_told_in_an_order_that_a_snapshot_keeps() -> Non
     roster = stage.device.roster
     for name in (2, 1):
         roster.set_missing(roster.clients[name], 3, 3)
-    told_of = rooms(tell_room(stage.device.state, roster, stage.now))
+    told_of = rooms(tell_room(roster, stage.now))
     assert [(one.client, one.missing) for one in told_of] == [(1, 0), (2, 0)]

@@ -48,7 +48,7 @@ class Scene(Stage):
 
     def use(self, client: int) -> float:
         """Return what a client has used, as of the last event."""
-        return use_of(self.device.state, self.device.roster, self.client(client))
+        return use_of(self.device.roster, self.client(client))
 
     def tick(self) -> None:
         """Have an event about nothing, so that the clock is read."""

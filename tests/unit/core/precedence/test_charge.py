@@ -159,7 +159,7 @@ def sliced(*, priority: Priority = Priority.NORMAL) -> Scene:
 
 
 def keep_up_with(scene: Scene, client: int) -> float:
-    keep_up(scene.device.state, scene.device.roster, scene.client(client))
+    keep_up(scene.device.roster, scene.client(client))
     return scene.use(client)
 
 

@@ -93,15 +93,13 @@ def test_who_goes_before_all_waits_only_for_memory_to_have_been_worth_moving() -
 
 
 def test_where_turns_are_very_short_so_are_rests() -> None:
-    state = make_state()
-    state.settings = SETTINGS
     one, two = Client(1), Client(2)
     plain, shared = roster_of(one, two), roster_of(one, two, with_share(3))
     rests = []
     for regime, roster in ((BUSY, plain), (BUSY, shared), (RANKED, plain)):
         roster.state.settings = SETTINGS
         roster.set_regime(regime)
-        rests.append(rest_seconds(state, roster, one, two))
+        rests.append(rest_seconds(roster, one, two))
     assert rests == [0.02, 0.01, 0.01]
 
 

@@ -2,14 +2,24 @@ from typing import Any
 
 import pytest
 
-from nvshare.core.device.scheduler import pick
-from nvshare.core.effects import Effect, Grant, Keep, Report, ReportKind, Revoke, Urgency
-from nvshare.core.events import TimerKind
+from nvshare.core.effects import (
+    CancelTimer,
+    Effect,
+    Grant,
+    Keep,
+    Report,
+    ReportKind,
+    Revoke,
+    SetTimer,
+    Urgency,
+)
+from nvshare.core.events import Timer, TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.record.client import Client
 from nvshare.core.settings import Mode
+from nvshare.core.turns.admit import pick
 
-from ..stage import Stage, asked, granted, timers, told
+from ..stage import GPU, Stage, asked, granted, timers, told
 
 
 def reports(effects: list[Effect]) -> list[ReportKind]:
@@ -390,3 +400,32 @@ def test_a_turn_is_lengthened_for_one_who_has_grown_at_its_end() -> None:
     # Six bytes leave for it, which takes three seconds: that pays off in five times as many.
     stage.memory(1, 8)
     assert stage.device.state.alarms[TimerKind.TURN] == stage.now + 15
+
+
+def waiting_for_one() -> Stage:
+    stage = Stage()
+    stage.join(1, 12)
+    stage.busy(2, 12)
+    return stage
+
+
+def test_no_timer_runs_while_nobody_waits() -> None:
+    stage = Stage()
+    stage.join(1, 12)
+    assert stage.join(2, 4) == [Grant(2, 2)]
+
+
+def test_a_timer_that_fires_early_is_set_again() -> None:
+    stage = waiting_for_one()
+    at = stage.device.state.alarms[TimerKind.TURN]
+    assert stage.fire(TimerKind.TURN, stage.now + 1) == [SetTimer(Timer(GPU, TimerKind.TURN), at)]
+
+
+def test_a_timer_that_fires_in_vain_does_nothing() -> None:
+    stage = Stage()
+    assert stage.fire(TimerKind.PATIENCE, stage.now) == []
+
+
+def test_a_timer_that_nobody_needs_is_cancelled() -> None:
+    stage = waiting_for_one()
+    assert CancelTimer(Timer(GPU, TimerKind.TURN)) in stage.leave(1)
