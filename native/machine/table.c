@@ -22,7 +22,7 @@
  * CLOSED    Without a turn, behind a closed gate. A call may wait there; the daemon is told once
  *           (WANT).
  * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE),
- *           or because the daemon has asked for it since (EVICT). The client owes a MOVED with
+ *           or because the daemon has asked for it since (EVICT). The client has to send a MOVED with
  *           left = 0, and reports progress.
  * FETCHING  As CLOSED, and memory is on its way to the GPU, ahead of the turn: the daemon has asked
  *           for it (FILL), since there is room that no program needs just now. When it has come, or
