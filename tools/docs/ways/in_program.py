@@ -21,6 +21,7 @@ MIB = 1 << 20
 _SECONDS = 20.0
 # How often usage is reported: never, as far as a scene is concerned.
 _LATE_MS = 3_600_000
+_LAUNCH = "gpu.cuda.cuLaunchKernel(gpu.nothing, 1, 1, 1, 1, 1, 1, 0, None, None, None)"
 PROGRAM, SESSION, MOVER = "program", "nvshare", "nvshare-mover"
 Files = dict[tuple[str, int], list[str]]
 """The files that were entered first, by thread and phase."""
@@ -122,7 +123,7 @@ def launch(library: Path, folder: Path) -> Files:
         # As if it looked the function up for the first time.
         stage.guest.ask("setattr(gpu, 'cuda', type(gpu.cuda)('libcuda.so.1'))")
         stage.begin()
-        stage.guest.put("gpu.launch()")
+        stage.guest.put(_LAUNCH)
         stage.link.told(frames.Want)
         stage.go_on()
         stage.link.send(frames.Grant(2, 0))
