@@ -86,6 +86,7 @@ docs: $(VENV)/docs ## Build the documentation as a site, in build/docs; warnings
 
 # Pictures change with the scheduler. They are drawn again only by this target.
 reference: $(VENV)/installed ## Write the command line reference, the man pages and the pictures of the documentation
+	$(BIN)/python -m tools.docs.ways
 	$(BIN)/python -m tools.docs.reference
 	$(BIN)/python -m tools.docs.ledger
 	$(BIN)/nvshare simulate X1 --svg docs/explanation/three-jobs.svg >/dev/null

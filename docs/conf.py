@@ -27,7 +27,9 @@ include_patterns = [
     "docs/**.md",
     "deploy/helm/nvshare/README.md",
     "lab/README.md",
+    "lab/emulator/README.md",
     "lab/workloads/README.md",
+    "native/interposer/memory/README.md",
 ]
 
 html_theme = "furo"

@@ -2,7 +2,7 @@
  * state comes next. */
 #include "emit.h"
 
-/* A client with an open gate says so: the daemon then takes the turn for held. */
+/* A client with an open gate says so: the daemon then assumes that it has the turn. */
 void machine_greet(struct machine *m, const struct machine_input *in, actions_t *out) {
     struct machine_action *hello = add(out, DO_HELLO);
     m->is_wanted = in->waits;

@@ -9,7 +9,7 @@ void machine_init(struct machine *machine) {
     *machine = (struct machine){.state = MACHINE_NEW, .next_descriptor = -1};
 }
 
-bool machine_holds(const struct machine *machine) {
+bool machine_has_turn(const struct machine *machine) {
     return machine->state >= MACHINE_FILLING;
 }
 
@@ -18,7 +18,7 @@ static enum step choose(bool condition, enum step if_so, enum step else_so) {
 }
 
 /* Every turn has a number. A frame about another turn has crossed with something on its way. The
- * table says whether the frame's turn is held. */
+ * table says whether the client has the frame's turn. */
 static bool is_about_this(const struct machine *m, const struct machine_input *in) {
     return in->turn == m->turn;
 }

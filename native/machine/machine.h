@@ -164,7 +164,7 @@ enum machine_standby { MACHINE_NO_STANDBY, MACHINE_SESSION_STANDS_BY, MACHINE_GA
 struct machine {
     uint32_t state;
     uint32_t job;      /* the mover's last order, until it is carried out */
-    uint64_t turn;     /* that it holds, or held last; 0: none */
+    uint64_t turn;     /* that it has, or had last; 0: none */
     uint64_t out_turn; /* the turn in which, or after which, memory leaves */
 
     bool was_welcome;  /* by any daemon, at any time */
@@ -196,8 +196,8 @@ void machine_init(struct machine *machine);
 uint32_t machine_feed(struct machine *machine, const struct machine_input *input,
                       struct machine_actions *actions);
 
-/* Whether a turn is held, so that work may be in flight. */
-bool machine_holds(const struct machine *machine);
+/* Whether it has a turn, so that work may be in flight. */
+bool machine_has_turn(const struct machine *machine);
 
 /* For logs and tests; NULL for a number without a name. */
 const char *machine_state_name(uint32_t state);

@@ -6,9 +6,9 @@
  * NEW       It is not known yet whether there is a daemon. The gate is closed. It refuses instead
  *           if there is none and the program must not run without.
  * ALONE     There is no daemon, and the gate is open. The next daemon is told so (RESUMING), and
- *           takes the last turn for held: that is why ALONE leads to OPEN and not to CLOSED. If the
- *           gate has opened without a turn, HELLO says that too (UNGRANTED): where programs do not
- *           fit, these are the ones that give way.
+ *           assumes that it has its last turn: that is why ALONE leads to OPEN and not to CLOSED.
+ *           If the gate has opened without a turn, HELLO says that too (UNGRANTED): where programs
+ *           do not fit, these are the ones that give way.
  * RETURNING There is no daemon, and the gate is closed: explicit memory is away. The mover brings
  *           all of it back. The gate opens then, and not before: that is ALONE. A daemon that comes
  *           in between is not told RESUMING, and the client is CLOSED; memory that has come stays.
@@ -22,8 +22,8 @@
  * CLOSED    Without a turn, behind a closed gate. A call may wait there; the daemon is told once
  *           (WANT).
  * LEAVING   As CLOSED, and memory is on its way to the host: because the turn has ended (REVOKE),
- *           or because the daemon has asked for it since (EVICT). The client owes a MOVED with
- *           left = 0, and reports progress.
+ *           or because the daemon has asked for it since (EVICT). A MOVED with left = 0 has to
+ *           follow, and progress is reported before.
  * FETCHING  As CLOSED, and memory is on its way to the GPU, ahead of the turn: the daemon has asked
  *           for it (FILL), since there is room that no program needs just now. When it has come, or
  *           is to come no more, a MOVED reports it, before anything else; memory that is to leave
@@ -60,7 +60,7 @@
  * that page by page. Then the daemon says that there is room, and the mover brings all memory in. A
  * program that is filling, or to step, waits for its memory anyway.
  *
- * A turn is held from FILLING on: those are the states in which work may be in flight, and in which
+ * It has a turn from FILLING on: those are the states in which work may be in flight, and in which
  * frames that name the turn count.
  *
  * Besides the state there are numbers. The one that matters for the next step is the mover's job.
@@ -84,7 +84,7 @@
  *   REVOKE         when idle (ASK), or now.
  *   REVOKE, KEEP, STEP, CANNOT_DRAIN
  *                  while it holds: the gate could open, or memory has to come first (_SHORT).
- *   ROOM           for the turn that is held, or for one that a standby will bring (_AHEAD). A
+ *   ROOM           for the turn that it has, or for one that a standby will bring (_AHEAD). A
  *                  client with an open gate was told to make room during its turn (TRIM), for a
  *                  program that is gone now.
  *   FILL           memory can come; none can (_NONE); or no more is to come (_STOP).
@@ -107,8 +107,8 @@
  * present one is void before the table is read. A descriptor that comes with anything but a step is
  * closed.
  *
- * A GRANT or STANDBY for a client that holds a turn is impossible: the daemon gives the next turn
- * after it has got RELEASED, and a daemon that has just started takes RESUMING for held. */
+ * A GRANT or STANDBY for a client that has a turn is impossible: the daemon gives the next turn
+ * after it has got RELEASED, and a daemon that has just started believes RESUMING. */
 #include "steps.h"
 
 #define TO(state, act) {CELL_STEP, MACHINE_##state, machine_##act}

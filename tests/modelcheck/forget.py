@@ -84,11 +84,11 @@ def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     client.drain.helped_at = (
         NOW - min(now - client.drain.helped_at, HELP_PATIENCE) if is_helped else -inf
     )
-    if client.standing.interrupted is not None:
-        client.standing.interrupted = min(client.standing.interrupted, settings.longest_turn)
+    if client.precedence.interrupted is not None:
+        client.precedence.interrupted = min(client.precedence.interrupted, settings.longest_turn)
     turn = (
         min(1.0, now - client.turn.granted_at)
-        if client.has_turn and client.standing.bursts
+        if client.has_turn and client.precedence.bursts
         else 0.0
     )
     client.turn.granted_at = NOW - turn
@@ -122,29 +122,33 @@ def _forget_device(state: DeviceState, now: float) -> None:
 def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> None:
     """Move all uses to the present, and keep the order of the places that come from them."""
     clients, clock = list(clients), state.use_clock
-    ranks = {one.standing.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
+    ranks = {one.precedence.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
     ranks |= {
-        one.standing.rank for one in clients if one.state is State.WAITING and one.standing.bursts
+        one.precedence.rank
+        for one in clients
+        if one.state is State.WAITING and one.precedence.bursts
     }
     # A rank is less than half a second from the moment from which it comes.
     old = sorted(rank for rank in ranks if rank < now - 0.5)
     places = {rank: Use(at=NOW - len(old) + order) for order, rank in enumerate(old)}
     for client in clients:
-        if client.state is State.WAITING and client.standing.bursts:
-            place = places.get(client.standing.rank)
-            client.standing.rank = (
-                place.rank(HALF_LIFE) if place else client.standing.rank - (now - NOW)
+        if client.state is State.WAITING and client.precedence.bursts:
+            place = places.get(client.precedence.rank)
+            client.precedence.rank = (
+                place.rank(HALF_LIFE) if place else client.precedence.rank - (now - NOW)
             )
         place = (
-            places.get(client.standing.use.rank(HALF_LIFE)) if client.state is State.IDLE else None
+            places.get(client.precedence.use.rank(HALF_LIFE))
+            if client.state is State.IDLE
+            else None
         )
-        client.standing.use = _moved(client.standing.use, clock.at, place.at if place else NOW)
-    marks = [one.standing.use.mark for one in clients if one.standing.use.mark is not None]
+        client.precedence.use = _moved(client.precedence.use, clock.at, place.at if place else NOW)
+    marks = [one.precedence.use.mark for one in clients if one.precedence.use.mark is not None]
     least = min(marks, default=clock.reading)
     for client in clients:
-        if client.standing.use.mark is not None:
-            client.standing.use = replace(
-                client.standing.use, mark=client.standing.use.mark - least
+        if client.precedence.use.mark is not None:
+            client.precedence.use = replace(
+                client.precedence.use, mark=client.precedence.use.mark - least
             )
     clock.reading -= least
     clock.at -= now - NOW
@@ -160,15 +164,19 @@ def _moved(use: Use, now: float, to: float) -> Use:
 def _forget_services(clients: Iterable[Client], now: float) -> None:
     """Keep only the order in which clients came and were served."""
     clients = list(clients)
-    waiting = [one for one in clients if one.state is State.WAITING and not one.standing.bursts]
+    waiting = [one for one in clients if one.state is State.WAITING and not one.precedence.bursts]
     times = sorted(
-        {now, *(one.standing.served_at for one in clients), *(one.standing.rank for one in waiting)}
+        {
+            now,
+            *(one.precedence.served_at for one in clients),
+            *(one.precedence.rank for one in waiting),
+        }
     )
     places = {time: NOW - (len(times) - 1 - place) for place, time in enumerate(times)}
     for order, client in enumerate(sorted(clients, key=lambda one: one.order), 1):
         client.order = order
-        client.standing.served_at = places[client.standing.served_at]
+        client.precedence.served_at = places[client.precedence.served_at]
         if client.state is not State.WAITING:
-            client.standing.rank = 0.0
-        elif not client.standing.bursts:
-            client.standing.rank = places[client.standing.rank]
+            client.precedence.rank = 0.0
+        elif not client.precedence.bursts:
+            client.precedence.rank = places[client.precedence.rank]

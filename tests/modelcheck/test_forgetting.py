@@ -96,12 +96,12 @@ def _uses(world: World) -> list[object]:
     if world.daemon is None:
         return []
     clients, clock = world.daemon.clients, world.daemon.device.use_clock
-    uses = {name: clock.read(one.standing.use, HALF_LIFE, 1.0) for name, one in clients.items()}
+    uses = {name: clock.read(one.precedence.use, HALF_LIFE, 1.0) for name, one in clients.items()}
     waiting = [one for one in clients.values() if one.state is State.WAITING]
-    queue = [(one.id, one.standing.bursts) for one in sorted(waiting, key=lambda one: one.place)]
+    queue = [(one.id, one.precedence.bursts) for one in sorted(waiting, key=lambda one: one.place)]
     idle = (one for one in clients.values() if one.state is State.IDLE)
-    ranks = {one.id: one.standing.use.rank(HALF_LIFE) for one in idle}
-    ranks |= {one.id: one.standing.rank for one in waiting if one.standing.bursts}
+    ranks = {one.id: one.precedence.use.rank(HALF_LIFE) for one in idle}
+    ranks |= {one.id: one.precedence.rank for one in waiting if one.precedence.bursts}
     order = sorted({round(rank, 9) for rank in ranks.values()})
     places = {name: order.index(round(rank, 9)) for name, rank in ranks.items()}
     return [queue, {name: round(use, 12) for name, use in uses.items()}, places]

@@ -133,7 +133,7 @@ def test_who_waits_for_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None
 def test_who_waits_for_ever_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client that was served last is served first: two alternate, and the third waits."""
     _believe_the_core(monkeypatch)
-    monkeypatch.setattr(Fair, "rank", lambda _self, client, *_: -client.standing.served_at)
+    monkeypatch.setattr(Fair, "rank", lambda _self, client, *_: -client.precedence.served_at)
     case = Case((2, 2, 2), 0, is_restless=True)
     waits = [Search(case, waits=Waits(place)).run() for place in range(3)]
     (found,) = (one for one in waits if one.longest_wait == inf)

@@ -1,15 +1,16 @@
 """Writes reference pages, man pages, trees and pictures: `make reference`. A test compares.
 
 docs/cli.md and the man pages come from click's own commands (verbs.py), so they match `--help`.
-The trees come from docstrings (tree.py), the pictures from docs/ways (ways.py).
+The trees come from docstrings (tree.py), the pictures of ways from docs/ways (ways/picture.py).
 """
 
 import textwrap
 from pathlib import Path
 
-from tools.docs import tree, ways
+from tools.docs import tree
 from tools.docs.pages import ROOT
 from tools.docs.verbs import Verb, is_example, kubectl_verbs, sections
+from tools.docs.ways import picture, way
 
 _HEAD = """\
 # Command line reference
@@ -99,7 +100,7 @@ def outputs() -> dict[str, str]:
         "deploy/man/kubectl-nvshare.1": manual(
             "kubectl-nvshare", "share the GPUs of a cluster between pods", kubectl_verbs()
         ),
-        **{f"docs/ways/{way.name}.svg": ways.draw(way) for way in ways.ways()},
+        **{f"docs/ways/{name}.svg": picture.draw(way.read(name)) for name in way.names()},
     }
 
 

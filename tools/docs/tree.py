@@ -56,7 +56,6 @@ _FOLDERS = {
     "native/machine": "The state machine of a client, as a table: inputs in, actions out.",
     "native/otherlibc": "The library that programs of musl images get instead of the interposer.",
     "native/interposer/generator": "Generates wrappers, table and exports from hooks.def.",
-    "lab/emulator": "libcuda.so.1 and libnvidia-ml.so.1, the emulated GPUs.",
     "lab/emulator/api": "The driver's calls: each checks its arguments, and creates a task.",
     "lab/emulator/exports": "Every name of the vendor's headers, generated.",
     "lab/emulator/image": "Reads names, parameters and resources from PTX, cubins and fatbins.",

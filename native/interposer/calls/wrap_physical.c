@@ -1,15 +1,15 @@
 /* Physical memory (cuMemCreate): it lives while there is a handle to it, or a mapping. It cannot be
  * managed memory. Where memory is explicit it moves too, and then handles are ours
- * (explicit/holding.h); elsewhere it is the driver's, and counted as pinned. */
+ * (explicit/physical.h); elsewhere it is the driver's, and counted as pinned. */
 #include "explicit/answers.h"
-#include "explicit/holding.h"
+#include "explicit/physical.h"
 #include "memory/allocations.h"
 #include "process/devices.h"
 
 static CUresult create(struct device *device, const CUmemAllocationProp *prop,
                        unsigned long long flags, struct ledger_entry *entry) {
     if (entry->kind == LEDGER_EXPLICIT)
-        return holding_create(device, prop, entry);
+        return physical_create(device, prop, entry);
     CUmemGenericAllocationHandle handle;
     CUresult result = real.cuMemCreate(&handle, entry->bytes, prop, flags);
     if (result == CUDA_SUCCESS)
@@ -25,7 +25,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     if (!device)
         return real.cuMemCreate(handle, size, prop, flags);
     device_await_daemon(device); /* the allocation kind is not known before */
-    bool moves = device_allocates_explicitly(device) && holding_can_be(prop, size, flags);
+    bool moves = device_allocates_explicitly(device) && physical_can_be(prop, size, flags);
     struct ledger_entry entry = {.bytes = size,
                                  .kind = moves ? LEDGER_EXPLICIT : LEDGER_PLAIN,
                                  .reason = prop->allocFlags.gpuDirectRDMACapable ? PINNED_RDMA
@@ -57,22 +57,22 @@ static CUresult freed(struct ledger_entry *gone, CUresult result) {
     for (const struct ledger_entry *one = gone; one && result == CUDA_SUCCESS;
          one = one->next_of_owner)
         if (ledger_is_explicit(one->kind))
-            holding_is_gone(one);
+            physical_is_gone(one);
     return allocation_freed(&allocations.physical, gone, result);
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     driver_need();
     struct ledger_entry entry, *gone = NULL;
-    struct holding *holding = holding_find(handle);
+    struct physical *physical = physical_find(handle);
     bool is_ours =
         ledger_find(&allocations.physical, handle, &entry) == 0 && ledger_is_explicit(entry.kind);
-    if (is_ours && !holding)
+    if (is_ours && !physical)
         return CUDA_ERROR_INVALID_VALUE; /* it was released, and lives on by its mappings */
-    if (holding)
-        holding_release(holding);
+    if (physical)
+        physical_release(physical);
     unrefer(handle, &gone);
-    CUresult result = freed(gone, holding ? CUDA_SUCCESS : real.cuMemRelease(handle));
+    CUresult result = freed(gone, physical ? CUDA_SUCCESS : real.cuMemRelease(handle));
     if (result != CUDA_SUCCESS)
         ledger_refer(&allocations.physical, handle);
     return result;
@@ -82,12 +82,12 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     driver_need();
     CUdeviceptr address = (CUdeviceptr)(uintptr_t)addr;
     struct ledger_entry entry;
-    struct holding *holding = handle ? holding_retain(address) : NULL;
-    if (!holding && answers_find(address, &entry))
+    struct physical *physical = handle ? physical_retain(address) : NULL;
+    if (!physical && answers_find(address, &entry))
         return CUDA_ERROR_INVALID_VALUE; /* memory by cuMemAlloc has no handle */
-    CUresult result = holding ? CUDA_SUCCESS : real.cuMemRetainAllocationHandle(handle, addr);
-    if (holding)
-        *handle = (CUmemGenericAllocationHandle)(uintptr_t)holding;
+    CUresult result = physical ? CUDA_SUCCESS : real.cuMemRetainAllocationHandle(handle, addr);
+    if (physical)
+        *handle = (CUmemGenericAllocationHandle)(uintptr_t)physical;
     if (result == CUDA_SUCCESS)
         ledger_refer(&allocations.physical, *handle);
     return result;
@@ -96,25 +96,25 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
                                                 CUmemGenericAllocationHandle handle) {
     driver_need();
-    const struct holding *holding = prop ? holding_find(handle) : NULL;
-    if (!holding)
+    const struct physical *physical = prop ? physical_find(handle) : NULL;
+    if (!physical)
         return real.cuMemGetAllocationPropertiesFromHandle(prop, handle);
-    *prop = holding->properties;
+    *prop = physical->properties;
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
     driver_need();
-    struct holding *holding = flags ? NULL : holding_find(handle);
-    CUresult result = holding ? holding_map(holding, ptr, size, offset)
-                              : real.cuMemMap(ptr, size, offset, handle, flags);
+    struct physical *physical = flags ? NULL : physical_find(handle);
+    CUresult result = physical ? physical_map(physical, ptr, size, offset)
+                               : real.cuMemMap(ptr, size, offset, handle, flags);
     if (result != CUDA_SUCCESS || ledger_refer(&allocations.physical, handle) < 0)
         return result; /* memory of another process is not ours to count */
     struct ledger_entry mapping = {.key = ptr,
                                    .bytes = size,
                                    .target = handle,
-                                   .kind = holding ? LEDGER_EXPLICIT : LEDGER_PLAIN};
+                                   .kind = physical ? LEDGER_EXPLICIT : LEDGER_PLAIN};
     struct ledger_entry *gone = NULL;
     if (ledger_add(&allocations.mappings, &mapping) < 0)
         unrefer(handle, &gone);
@@ -147,14 +147,14 @@ static CUresult unmap(CUdeviceptr ptr, size_t size, const struct ledger_entry *m
     CUresult result = whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (const struct ledger_entry *m = mappings; m && result == CUDA_SUCCESS; m = m->next_of_owner)
         result =
-            m->kind == LEDGER_EXPLICIT ? holding_unmap(m->key) : real.cuMemUnmap(m->key, m->bytes);
+            m->kind == LEDGER_EXPLICIT ? physical_unmap(m->key) : real.cuMemUnmap(m->key, m->bytes);
     return result;
 }
 
 static bool is_mapped(const struct ledger_entry *mapping) {
     CUmemGenericAllocationHandle handle;
     if (mapping->kind == LEDGER_EXPLICIT)
-        return holding_at(mapping->key) != NULL;
+        return physical_at(mapping->key) != NULL;
     if (real.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)mapping->key) != CUDA_SUCCESS)
         return false;
     real.cuMemRelease(handle);
@@ -204,10 +204,10 @@ CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
 static CUresult set_access(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count,
                            size_t *done) {
     struct ledger_entry mapping;
-    if (holding_at(ptr))
-        return holding_set_access(ptr, size, desc, count, done);
+    if (physical_at(ptr))
+        return physical_set_access(ptr, size, desc, count, done);
     /* Up to the next mapping of ours, which begins where some mapping ends. */
-    for (*done = 0; *done < size && !holding_at(ptr + *done); *done += mapping.bytes)
+    for (*done = 0; *done < size && !physical_at(ptr + *done); *done += mapping.bytes)
         if (ledger_find(&allocations.mappings, ptr + *done, &mapping) < 0) {
             *done = size;
             break;
@@ -228,16 +228,16 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *des
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr ptr) {
     driver_need();
     bool on_device = flags && location && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
-    return on_device && holding_at(ptr) ? holding_get_access(ptr, location->id, flags)
-                                        : real.cuMemGetAccess(flags, location, ptr);
+    return on_device && physical_at(ptr) ? physical_get_access(ptr, location->id, flags)
+                                         : real.cuMemGetAccess(flags, location, ptr);
 }
 
 CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType handleType,
                                       unsigned long long flags) {
     driver_need();
-    struct holding *holding = holding_find(handle);
-    CUresult result = holding ? holding_stay(holding, &handle) : CUDA_SUCCESS;
+    struct physical *physical = physical_find(handle);
+    CUresult result = physical ? physical_stay(physical, &handle) : CUDA_SUCCESS;
     return result == CUDA_SUCCESS
                ? real.cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags)
                : result;

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "holding.h"
 #include "memory/allocations.h"
 #include "memory/pools.h"
+#include "physical.h"
 #include "process/contexts.h"
 #include "process/devices.h"
 
@@ -12,7 +12,7 @@
 static bool find_on(struct device *device, uint64_t address, uint64_t *begin) {
     explicit_lock(&device->explicit);
     const struct mapping *mapping = regions_find(&device->explicit.regions, address);
-    bool is_found = mapping && !mapping->region->holding;
+    bool is_found = mapping && !mapping->region->physical;
     if (is_found) {
         const struct slab *slab = mapping->region->slab;
         *begin = mapping->address + (slab ? slab_place(slab, address - mapping->address) : 0);
@@ -88,7 +88,7 @@ static uint64_t rights(const struct mapping *mapping) {
  * context owns the memory. */
 static struct value look_up_mapping(const struct mapping *mapping, CUpointer_attribute attribute,
                                     CUdeviceptr pointer) {
-    const struct holding *holding = mapping->region->holding;
+    const struct physical *physical = mapping->region->physical;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: return address(0);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return number(CU_MEMORYTYPE_DEVICE);
@@ -97,11 +97,11 @@ static struct value look_up_mapping(const struct mapping *mapping, CUpointer_att
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         return address(mapping->region->serial | (uint64_t)3 << 61);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return number(0);
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return number((uint64_t)holding->device->ordinal);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return number((uint64_t)physical->device->ordinal);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return number(0);
     case CU_POINTER_ATTRIBUTE_MAPPED: return number(1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return address((uint64_t)holding->properties.requestedHandleTypes);
+        return address((uint64_t)physical->properties.requestedHandleTypes);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: return number(rights(mapping));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return address(0);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return address(mapping->bytes);
@@ -128,7 +128,7 @@ bool answers_attribute(CUpointer_attribute attribute, CUdeviceptr pointer, void 
     struct mapping mapping;
     if (answers_find(pointer, &entry))
         return give(look_up(&entry, attribute, pointer), attribute, data, result);
-    return holding_mapping(pointer, &mapping) &&
+    return physical_mapping(pointer, &mapping) &&
            give(look_up_mapping(&mapping, attribute, pointer), attribute, data, result);
 }
 
@@ -136,7 +136,7 @@ bool answers_range(CUdeviceptr pointer, CUdeviceptr *begin, size_t *bytes) {
     struct ledger_entry entry;
     struct mapping mapping;
     bool is_plain = answers_find(pointer, &entry);
-    if (!is_plain && !holding_mapping(pointer, &mapping))
+    if (!is_plain && !physical_mapping(pointer, &mapping))
         return false;
     if (begin)
         *begin = is_plain ? entry.key : mapping.address;

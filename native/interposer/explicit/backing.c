@@ -1,7 +1,7 @@
 #include "backing.h"
 
-#include "holding.h"
 #include "log.h"
+#include "physical.h"
 
 /* A failure to give something back cannot be reported, so such a call is repeated, in case that
  * helps. */
@@ -86,12 +86,12 @@ static CUresult map_everywhere(const struct chunk *chunk) {
 }
 
 static CUresult create(struct chunk *chunk, CUdevice gpu) {
-    const struct holding *holding = chunk->region->holding;
+    const struct physical *physical = chunk->region->physical;
     CUmemAllocationProp plain = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                  .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu}};
     CUmemGenericAllocationHandle handle;
     CUresult result =
-        real.cuMemCreate(&handle, chunk->bytes, holding ? &holding->properties : &plain, 0);
+        real.cuMemCreate(&handle, chunk->bytes, physical ? &physical->properties : &plain, 0);
     if (result == CUDA_SUCCESS)
         chunk->handle = handle;
     return result;

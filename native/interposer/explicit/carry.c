@@ -3,10 +3,10 @@
  * created and mapped at the old address, then the bytes are copied. None of the program's own work
  * is in flight on the GPU, and no thread is inside the gate.
  *
- * A fill is all or nothing. Two programs that each had half of their memory on a GPU that holds
+ * A fill is all or nothing. Two programs that each had half of their memory on a GPU with room for
  * only one of them would wait for each other for ever. So a program that finds no room for long
  * gives back what has come, which costs nothing since the copies on the host are still valid. It
- * also moves out the memory that had never left, and begins again a little later. How long it holds
+ * also moves out the memory that had never left, and begins again a little later. How long it keeps
  * what it has, and how much later it begins, is random: one program gives up first, and the others
  * get on. After every failed try the pause may be twice as long, until it is long enough for
  * another program's whole fill. */

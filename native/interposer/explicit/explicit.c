@@ -53,7 +53,7 @@ static uint64_t address_of(const struct region *region) {
 /* With the lock held, which is released for a while. Nothing is allocated in it any more. */
 void explicit_destroy(struct device *device, struct region *region) {
     struct regions *regions = &device->explicit.regions;
-    uint64_t address = region->holding ? 0 : address_of(region), bytes = region->bytes;
+    uint64_t address = region->physical ? 0 : address_of(region), bytes = region->bytes;
     region_wait(regions, region);
     for (unsigned i = 0; i < region->count; i++) {
         struct chunk *chunk = &region->chunks[i];
@@ -61,7 +61,7 @@ void explicit_destroy(struct device *device, struct region *region) {
             backing_take(chunk);
         slot_give_back(&chunk->slot, &device->explicit.extents);
     }
-    free(region->holding);
+    free(region->physical);
     region_drop(regions, region);
     if (address)
         backing_unreserve(address, bytes);
@@ -365,7 +365,7 @@ void explicit_stay(struct device *device, CUdevice other) {
     explicit_lock(&device->explicit);
     for (struct region *region = device->explicit.regions.first; region; region = region->next) {
         region_stay(&device->explicit.regions, region);
-        if (!region->holding) /* for these the program itself sets the rights */
+        if (!region->physical) /* for these the program itself sets the rights */
             let_use(region->mappings, other);
     }
     explicit_unlock(&device->explicit);

@@ -6,7 +6,7 @@
  *   region.h   the records: addresses, chunks, and where the bytes of each chunk are
  *   slab.h     small allocations
  *   pooled.h   stream-ordered allocations; stock.h has those that were freed
- *   holding.h  the program's own handles
+ *   physical.h  the program's own handles
  *   answers.h  what the program is told about all of these
  *   backing.h  physical memory for a chunk
  *   extent.h   host memory, made by the daemon; locking.h locks its pages ahead; slot.h is the part
@@ -73,7 +73,7 @@ CUresult explicit_free(struct device *device, const struct ledger_entry *entry);
 /* Frees it at once: its context is gone, and no work can use it any more. */
 void explicit_is_gone(struct device *device, const struct ledger_entry *entry);
 
-/* For holding.c. Brings a region in before any call can use it; and frees one, with the lock
+/* For physical.c. Brings a region in before any call can use it; and frees one, with the lock
  * held. */
 CUresult explicit_bring(struct device *device, struct region *region);
 void explicit_destroy(struct device *device, struct region *region);

@@ -71,7 +71,7 @@ struct mapping {
 };
 
 struct slab;
-struct holding;
+struct physical;
 
 struct region {
     struct region *next, **link; /* of its GPU; without a link, the region is gone */
@@ -79,10 +79,10 @@ struct region {
     uint64_t bytes;
     _Atomic uint64_t used_ns; /* when something in it was last seen in use */
     struct mapping *mappings;
-    struct slab *slab;       /* it is shared by small allocations; or NULL */
-    struct holding *holding; /* it is behind a handle of the program's; or NULL */
-    bool stays;              /* it may not leave any more */
-    uint64_t chunk_bytes;    /* of each chunk but the last */
+    struct slab *slab;         /* it is shared by small allocations; or NULL */
+    struct physical *physical; /* it is behind a handle of the program's; or NULL */
+    bool stays;                /* it may not leave any more */
+    uint64_t chunk_bytes;      /* of each chunk but the last */
     unsigned count;
     struct chunk chunks[];
 };

@@ -1,7 +1,7 @@
 /* The gate of one GPU: calls that would give it work pass, or wait here and nowhere else.
  *
  * The session opens and closes it. It opens by itself when another program hands its turn over. A
- * closed gate holds every thread at its next call. Threads that pass an open gate share nothing
+ * closed gate stops every thread at its next call. Threads that pass an open gate share nothing
  * except one flag, which they only read.
  *
  * A thread that looked before the gate closed can still slip through, with at most one call. That

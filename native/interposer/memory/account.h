@@ -60,7 +60,7 @@ void account_release(struct account *account, uint64_t bytes, bool pinned);
  * applies. */
 void account_set_stocked(struct account *account, uint64_t bytes);
 
-/* Sets how many bytes the driver holds for graphs. They are there already, so no limit applies. */
+/* Sets how many bytes the driver has for graphs. They are there already, so no limit applies. */
 void account_set_graphs(struct account *account, uint64_t bytes);
 
 /* Bytes that are counted already are pinned from now on. */

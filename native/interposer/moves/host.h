@@ -7,7 +7,7 @@
 
 struct client;
 
-/* A daemon has welcomed the client: it does not know yet what the client holds. */
+/* A daemon has welcomed the client: it does not know yet what the client has. */
 void host_begin(struct client *client);
 
 /* An extent has come. */

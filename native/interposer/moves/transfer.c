@@ -206,7 +206,7 @@ static void fill_with_what_is_free(struct transfer *transfer) {
 }
 
 /* Beside explicit memory, which is all resident by now, an order says nothing about managed memory.
- * Bringing in more than the GPU holds would only push out what has just come. */
+ * Bringing in more than the GPU has room for would only push out what has just come. */
 static uint64_t most_beside_explicit(const struct device *device) {
     uint64_t there = account_there(&device->account) + atomic_load(&device->account.pinned);
     uint64_t usable = device->total_bytes - device->total_bytes / 16;

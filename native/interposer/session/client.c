@@ -52,7 +52,7 @@ static void run_unmanaged(struct client *client, uint64_t now, const char *why) 
     bool may_wait = now < client->waits_until;
     turn_take_handed(client);
     bool waits =
-        may_wait && client->machine.state >= MACHINE_WAITING && !machine_holds(&client->machine);
+        may_wait && client->machine.state >= MACHINE_WAITING && !machine_has_turn(&client->machine);
     device_decide_alone(client->device);
     atomic_store(&client->device->is_managed, false);
     device_reset_inflight(client->device);

@@ -29,7 +29,7 @@ from nvshare.core.lease import IllegalTransition, State
 from nvshare.core.moves.over_limit import Group, groups_to_judge, over_limit_changes
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import Snapshot
-from nvshare.core.shares.report_filter import Hearing, is_known, usage_pause
+from nvshare.core.shares.report_filter import ReportFilter, is_known, usage_pause
 from nvshare.core.view import (
     Belongings,
     ClientSummary,
@@ -82,7 +82,7 @@ class Core:
             client: device for device in self._devices.values() for client in device.roster.clients
         }
         self._gangs = Gangs(self._devices)
-        self._hearing = Hearing()
+        self._reports = ReportFilter()
         self.journal = Journal(start, journal_events)
         self._check = check
 
@@ -144,7 +144,7 @@ class Core:
         if not isinstance(event, UsageReported):
             return event
         home = self._home(event)
-        return self._hearing.listen(event, usage_pause(home.state.settings, home.roster))
+        return self._reports.listen(event, usage_pause(home.state.settings, home.roster))
 
     def snapshot(self) -> Snapshot:
         """Return a copy of all that the core knows."""
@@ -255,7 +255,7 @@ class Core:
         effects = self._refusal(home, event) or self._tell(home, event)
         if isinstance(event, ClientLeft):
             del self._homes[event.client]
-            self._hearing.forget(event.client)
+            self._reports.forget(event.client)
         # An answer comes after all effects of the request.
         effects += self._judge_over_limit(home, groups, event.now)
         return sorted(effects, key=_is_answer)

@@ -134,7 +134,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
         )
     library = ctypes.CDLL(str(path))
     library.machine_size.restype = ctypes.c_uint64
-    library.machine_holds.restype = ctypes.c_bool
+    library.machine_has_turn.restype = ctypes.c_bool
     for name in ("state", "event", "act"):
         getattr(library, f"machine_{name}_name").restype = ctypes.c_char_p
     for which, kind in enumerate((_Machine, _Input, _Actions)):
@@ -180,7 +180,7 @@ class Machine:
     @property
     def holds(self) -> bool:
         """Whether a turn is held, so that work may be in flight."""
-        return bool(self._library.machine_holds(self._own))
+        return bool(self._library.machine_has_turn(self._own))
 
     @property
     def turn(self) -> int:

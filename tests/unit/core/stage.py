@@ -74,7 +74,7 @@ class Stage:
         memory = Memory(allocated, pinned, swapped)
         event = ClientJoined(now=self.now, client=client, device=GPU, memory=memory, **more)
         effects = self.core.handle(event)
-        self.device.roster.clients[client].standing.is_new = is_new
+        self.device.roster.clients[client].precedence.is_new = is_new
         return effects
 
     def join_native(self, client: int, allocated: int) -> list[Effect]:

@@ -54,7 +54,7 @@ def weigh_wrong(stage: Stage) -> None:
 
 
 def jump_the_queue(stage: Stage) -> None:
-    stage.device.roster.clients[3].standing.rank += 5
+    stage.device.roster.clients[3].precedence.rank += 5
 
 
 def invent_a_turn(stage: Stage) -> None:

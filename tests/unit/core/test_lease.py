@@ -5,7 +5,7 @@ import pytest
 
 from nvshare.core.lease import TRANSITIONS, IllegalTransition, State, Step, next_state
 
-DOC = Path(__file__).parents[3] / "docs" / "scheduling.md"
+DOC = Path(__file__).parents[3] / "docs" / "rules.md"
 
 
 def test_a_step_in_the_table_leads_where_the_table_says() -> None:

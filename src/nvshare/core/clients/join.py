@@ -5,7 +5,7 @@ from nvshare.core.record.client import Client, Park
 from nvshare.core.record.growth import Growth
 from nvshare.core.record.host_pages import HostPages
 from nvshare.core.record.moving import Moving
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.record.turn import Turn
 from nvshare.core.record.work import Work
 
@@ -27,7 +27,7 @@ def new_client(event: ClientJoined) -> Client:
         parked_at=now,
         # A new client has done nothing yet. Others may have counted for hours before they joined.
         work=Work(worked_at=now, judged_busy=0.0 if is_new else None),
-        standing=Standing(is_new=is_new, served_at=now),
+        precedence=Precedence(is_new=is_new, served_at=now),
         turn=Turn(event.turn, granted_at=now, ungranted=event.running and event.ungranted),
         moving=Moving(out_at=now, in_at=now),
         # Memory on its way to the host has no pages yet, but will have.

@@ -15,7 +15,7 @@ from nvshare.core.policies import Policy
 from nvshare.core.record.client import Client, Park
 from nvshare.core.record.device import DeviceState
 from nvshare.core.record.gang import HoldStage
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.record.use import half_life_of
 from nvshare.core.regimes.regime import Regime
 from nvshare.core.settings import NO_LIMITS, Limits
@@ -68,7 +68,7 @@ class Roster(Counts):
             client.growth.leave_unused(0)
             client.gang.end_rest()
         if state is State.WAITING:
-            client.standing.queue(self.rank_of(client))
+            client.precedence.queue(self.rank_of(client))
         client.hold.end()
         client.gang.note_stalled(stalled=False)
         self.note(client)
@@ -116,9 +116,9 @@ class Roster(Counts):
         client.gang.enter(gang, rides=rides)
         self.note(client)
 
-    def set_place(self, client: Client, like: Standing) -> None:
+    def set_place(self, client: Client, like: Precedence) -> None:
         """Give a waiting client the place of another client of its gang."""
-        client.standing.queue_like(like)
+        client.precedence.queue_like(like)
         self.note(client)
 
     def party(self, client: Client) -> list[Client]:
@@ -148,7 +148,7 @@ class Roster(Counts):
     def set_limits(self, client: Client, limits: Limits) -> None:
         """Note new limits of a client, which it has to be told."""
         client.limits, client.untold = limits, True
-        client.standing.queue(self.rank_of(client))
+        client.precedence.queue(self.rank_of(client))
         self.neighbours_changed = True
         self.note(client)
 
@@ -161,8 +161,8 @@ class Roster(Counts):
     def rank_of(self, client: Client, *, bursts: bool | None = None) -> float:
         """Return a client's rank among the visitors, or among the others, if it waits."""
         settings = self.state.settings
-        if client.standing.bursts if bursts is None else bursts:
-            return client.standing.use.rank(half_life_of(settings.turn_min))
+        if client.precedence.bursts if bursts is None else bursts:
+            return client.precedence.use.rank(half_life_of(settings.turn_min))
         return self.policy.rank(client, settings, self.usual_turn)
 
     def wait_anew(self, clients: Iterable[Client], now: float) -> None:
@@ -178,7 +178,7 @@ class Roster(Counts):
         if was_barred and not client.is_barred:
             # It waits for other clients only from now on.
             client.since = now
-            client.standing.queue(self.rank_of(client))
+            client.precedence.queue(self.rank_of(client))
             self._orders += 1
             client.order = self._orders
         self.note(client)
@@ -201,7 +201,7 @@ class Roster(Counts):
         """Put the waiting clients in the order of another policy."""
         self.policy = policy
         for client in list(self.waiting):
-            client.standing.queue(self.rank_of(client))
+            client.precedence.queue(self.rank_of(client))
             self.note(client)
 
     def set_memory(self, client: Client, memory: Memory) -> None:

@@ -290,9 +290,9 @@ class Device:
         end_turn(self.roster, client)
         keep_up(self.roster, client)
         if not wants:
-            client.standing.forget_interruption()
-        if client.standing.interrupted is None:
-            client.standing.serve(now)
+            client.precedence.forget_interruption()
+        if client.precedence.interrupted is None:
+            client.precedence.serve(now)
         self.roster.move(client, Step.RELEASE_WANTING if wants else Step.RELEASE, now)
 
     def _count_turn(self, event: Released, client: Client) -> None:

@@ -116,7 +116,7 @@ def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
         roster = device.roster
         roster.move(client, Step.KEEP, now)
         roster.set_unused(client, 0)
-        client.standing.forget_interruption()
+        client.precedence.forget_interruption()
         client.turn.note_slice(sliced=False)
         client.hold.be_patient(0.0)
         if retry_at is not None:

@@ -8,7 +8,7 @@ from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.lease import Step
 from nvshare.core.precedence.interrupt import come
 from nvshare.core.record.client import Park
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.turns.head import could_be_head
 
 
@@ -33,19 +33,19 @@ def queue_up(gang: Gang, now: float) -> Change:
 def _make_equal(waiting: list[Member], change: Change) -> None:
     like = _common_place(waiting)
     for device, client in waiting:
-        if (client.standing.bursts, client.standing.rank) != (like.bursts, like.rank):
+        if (client.precedence.bursts, client.precedence.rank) != (like.bursts, like.rank):
             device.roster.set_place(client, like)
             change.add(device)
 
 
-def _common_place(waiting: list[Member]) -> Standing:
+def _common_place(waiting: list[Member]) -> Precedence:
     """Return the place that all of them are to have: that of the one that would come first."""
-    standings = [client.standing for _, client in waiting]
-    bursts = all(one.bursts for one in standings)
-    lasted = [one.interrupted for one in standings if one.interrupted is not None]
-    return Standing(
+    parts = [client.precedence for _, client in waiting]
+    bursts = all(one.bursts for one in parts)
+    lasted = [one.interrupted for one in parts if one.interrupted is not None]
+    return Precedence(
         rank=min(device.roster.rank_of(client, bursts=bursts) for device, client in waiting),
-        visits=all(one.visits for one in standings),
+        visits=all(one.visits for one in parts),
         bursts=bursts,
         interrupted=max(lasted) if lasted else None,
     )

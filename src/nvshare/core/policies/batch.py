@@ -24,4 +24,4 @@ class Batch(Policy):
     def rank(self, client: "Client", settings: Settings, turn: float) -> float:
         """Return when it was last served, or joined, with a head start for its priority."""
         longest = settings.batch_turn + HEAD_START_TURNS * turn
-        return client.standing.served_at - head_start(client, longest)
+        return client.precedence.served_at - head_start(client, longest)

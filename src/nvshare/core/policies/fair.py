@@ -20,4 +20,4 @@ class Fair(Policy):
     def rank(self, client: "Client", settings: Settings, turn: float) -> float:
         """Return when it was last served, with a head start for its priority."""
         del settings
-        return client.standing.served_at - head_start(client, HEAD_START_TURNS * turn)
+        return client.precedence.served_at - head_start(client, HEAD_START_TURNS * turn)

@@ -36,26 +36,26 @@ def half_life(state: DeviceState) -> float:
 def use_of(roster: Roster, client: Client) -> float:
     """Return a client's use as of this event."""
     state = roster.state
-    return state.use_clock.read(client.standing.use, half_life(state), weight_of(roster, client))
+    return state.use_clock.read(client.precedence.use, half_life(state), weight_of(roster, client))
 
 
 def begin_turn(roster: Roster, client: Client) -> None:
     """Charge the moves of a visit as its turn begins, and its time from now on."""
     state = roster.state
     use = use_of(roster, client)
-    if client.standing.interrupted is None and client.weight and not roster.everything_fits:
-        ways = 2 if client.standing.intrudes else 1
+    if client.precedence.interrupted is None and client.weight and not roster.everything_fits:
+        ways = 2 if client.precedence.intrudes else 1
         use += ways * one_way(roster, client) / weight_of(roster, client)
     clock = state.use_clock
-    client.standing.charge(Use(use, clock.at, clock.reading))
+    client.precedence.charge(Use(use, clock.at, clock.reading))
 
 
 def end_turn(roster: Roster, client: Client) -> None:
     """Charge the time of a turn that is over. In nobody's way, a client pays for nothing."""
     state = roster.state
-    use = client.standing.use if client.weight else replace(client.standing.use, mark=None)
+    use = client.precedence.use if client.weight else replace(client.precedence.use, mark=None)
     clock = state.use_clock
-    client.standing.charge(
+    client.precedence.charge(
         Use(clock.read(use, half_life(state), weight_of(roster, client)), clock.at)
     )
 
@@ -73,7 +73,7 @@ def keep_up(roster: Roster, client: Client) -> None:
     others = [one for one in (*roster.in_the_way, first) if one and one is not client]
     others = [one for one in others if weight_of(roster, one) >= own]
     least = min((use_of(roster, one) for one in others), default=0.0)
-    client.standing.charge(Use(max(use_of(roster, client), least), state.use_clock.at))
+    client.precedence.charge(Use(max(use_of(roster, client), least), state.use_clock.at))
 
 
 def one_way(roster: Roster, client: Client) -> float:

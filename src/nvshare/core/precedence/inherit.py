@@ -22,7 +22,7 @@ def bequeath(roster: Roster, client: Client) -> None:
         return
     end_turn(roster, client)
     life, now = half_life(state), state.use_clock.at
-    uses = [*state.left_uses.items(), (client.owner, client.standing.use)]
+    uses = [*state.left_uses.items(), (client.owner, client.precedence.use)]
     left: dict[str, Use] = {}
     for owner, use in uses:
         before = left[owner].seconds if owner in left else 0.0
@@ -42,4 +42,4 @@ def inherit(roster: Roster, client: Client) -> None:
     clock = state.use_clock
     # A client that joins with its gate open holds the device.
     mark = clock.reading if client.state is State.RUNNING else None
-    client.standing.charge(Use(seconds, clock.at, mark))
+    client.precedence.charge(Use(seconds, clock.at, mark))

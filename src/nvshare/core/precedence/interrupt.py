@@ -44,15 +44,15 @@ def come(roster: Roster, client: Client, now: float) -> None:
     state = roster.state
     least = LEAST_REST * state.settings.turn_min
     rest = max(least, _REST[state.settings.interactive] * one_way(roster, client))
-    rested = client.standing.is_new or now - client.since >= rest
-    client.standing.come(visits=rested and not roster.regime.is_sliced)
+    rested = client.precedence.is_new or now - client.since >= rest
+    client.precedence.come(visits=rested and not roster.regime.is_sliced)
 
 
 def interrupts_at(roster: Roster, head: Client, now: float) -> float:
     """Return when the head may interrupt the clients in its way. Infinity: never."""
     state = roster.state
     at = now
-    if not head.standing.visits:
+    if not head.precedence.visits:
         if not outweighs(roster, head):
             return inf
         if roster.regime.is_sliced and _was_passed_over(roster, head):
@@ -74,7 +74,7 @@ def _was_passed_over(roster: Roster, head: Client) -> bool:
 
 def _pays_off_at(state: DeviceState, client: Client) -> float:
     """Return when a visitor's turn has lasted for long enough to be worth its own moves."""
-    if not client.standing.bursts:
+    if not client.precedence.bursts:
         return client.turn.granted_at
     return client.turn.granted_at + MULTIPLIER * state.pace.swap_seconds(client.memory.swappable, 0)
 
@@ -87,7 +87,7 @@ def lets_go_first(roster: Roster, visitor: Client, other: Client) -> bool:
     """
     if visitor.in_gang or other.in_gang or roster.policy.runs_to_end:
         return False
-    if visitor.standing.served_at < other.standing.served_at:
+    if visitor.precedence.served_at < other.precedence.served_at:
         return False
     margin = one_way(roster, visitor) / weight_of(roster, visitor)
     return not _passes(roster, visitor, other, margin)
@@ -125,10 +125,10 @@ def _like(roster: Roster, client: Client) -> list[Client]:
 
     Where clients run to their end, one has the device, and the others wait for that.
     """
-    if client.standing.bursts or roster.policy.runs_to_end:
+    if client.precedence.bursts or roster.policy.runs_to_end:
         return [client]
     waiting = islice(roster.waiting.steady(), _ENOUGH)
-    running = (one for one in roster.in_the_way if not one.standing.bursts)
+    running = (one for one in roster.in_the_way if not one.precedence.bursts)
     priority = client.limits.priority
     return [
         one
@@ -163,7 +163,7 @@ def _passes_at(roster: Roster, client: Client, other: Client, margin: float) -> 
     like = _like(roster, other)
     theirs, own = _mean(roster, like), use_of(roster, client)
     # Visitors go by their use alone, as in the queue. Otherwise two could interrupt each other.
-    part = inf if other.standing.bursts else _part(roster)
+    part = inf if other.precedence.bursts else _part(roster)
     if theirs >= min(own, part) + margin:
         return now
     # What they would have if this went on for ever.

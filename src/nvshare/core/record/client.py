@@ -16,8 +16,8 @@ from nvshare.core.record.gang import Hold, InGang
 from nvshare.core.record.growth import Growth
 from nvshare.core.record.host_pages import HostPages
 from nvshare.core.record.moving import Moving
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.record.rest import Rest
-from nvshare.core.record.standing import Standing
 from nvshare.core.record.turn import Turn
 from nvshare.core.record.work import Work
 from nvshare.core.settings import NO_LIMITS, Limits
@@ -91,7 +91,7 @@ class Client:
     drain: Drain = field(default_factory=Drain)
     work: Work = field(default_factory=Work)
     bill: Bill = field(default_factory=Bill)
-    standing: Standing = field(default_factory=Standing)
+    precedence: Precedence = field(default_factory=Precedence)
     rest: Rest = field(default_factory=Rest)
     moving: Moving = field(default_factory=Moving)
     excess: Excess = field(default_factory=Excess)
@@ -133,7 +133,7 @@ class Client:
         differ in the last part only, so that any two gangs are in the same order on all devices.
         """
         gang = -1 if self.gang.number is None else self.gang.number
-        return not self.standing.bursts, self.standing.rank, gang, self.order
+        return not self.precedence.bursts, self.precedence.rank, gang, self.order
 
     @property
     def in_gang(self) -> bool:

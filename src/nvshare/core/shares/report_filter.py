@@ -28,7 +28,7 @@ class _Last:
     heard_at: float = -inf
 
 
-class Hearing:
+class ReportFilter:
     """Remembers when each client was heard."""
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ def grant(roster: Roster, client: Client, now: float, *, is_guest: bool = False)
     begins = is_head or not (roster.running or is_guest)
     if begins:
         # An interrupted client goes on with its turn.
-        state.turn_started = now - (client.standing.interrupted or 0.0)
+        state.turn_started = now - (client.precedence.interrupted or 0.0)
         state.deadline, state.kept_until = None, 0.0
         state.turn_limit = _limit(roster, client)
     if is_head:
@@ -69,7 +69,7 @@ def grant(roster: Roster, client: Client, now: float, *, is_guest: bool = False)
     if client.park is Park.IDLE:
         roster.set_park(client, None, now)
     client.turn.begin(turn, now)
-    client.standing.begin_turn()
+    client.precedence.begin_turn()
     client.work.note_work(now)
     client.forget_told(Told.HELD_UP)
     client.growth.be_calm(now)
@@ -94,8 +94,8 @@ def _limit(roster: Roster, client: Client) -> float | None:
     Where clients run to their end, a visitor that does not rest soon is one of them.
     """
     state = roster.state
-    visits = client.standing.bursts and (
-        client.standing.intrudes or client.standing.interrupted is not None
+    visits = client.precedence.bursts and (
+        client.precedence.intrudes or client.precedence.interrupted is not None
     )
     return state.settings.turn_min if visits and roster.policy.runs_to_end else None
 

@@ -31,9 +31,9 @@ def turn_end(roster: Roster, head: Client) -> float:
 
 def _are_alike(roster: Roster, head: Client) -> bool:
     """Whether all compute all the time, and weigh the same: then turns are equal."""
-    if len(roster.classes) > 1 or head.standing.bursts:
+    if len(roster.classes) > 1 or head.precedence.bursts:
         return False
-    return not any(one.standing.bursts for one in roster.in_the_way)
+    return not any(one.precedence.bursts for one in roster.in_the_way)
 
 
 def _catch_up(roster: Roster, head: Client, now: float) -> float:

@@ -15,7 +15,7 @@ def find_head(roster: Roster) -> Client | None:
         return None
     able = (one for one in waiting.steady() if one.weight and may_be_head(roster, one))
     steady = first_in_turn(roster, able)
-    if not first.standing.bursts:
+    if not first.precedence.bursts:
         return steady or first
     if steady and lets_go_first(roster, first, steady):
         return steady

@@ -34,8 +34,8 @@ def _wanted(roster: Roster) -> int:
 def _waits_for_end(roster: Roster, client: Client) -> bool:
     """Whether a waiting client has nothing by which it comes before the running ones' end."""
     comes_before = (
-        client.standing.bursts
-        or client.standing.interrupted is not None
+        client.precedence.bursts
+        or client.precedence.interrupted is not None
         or outweighs(roster, client)
     )
     return not comes_before and not running_admits(roster, *roster.party(client))

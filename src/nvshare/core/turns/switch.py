@@ -45,11 +45,11 @@ def _suspend(roster: Roster, head: Client, now: float) -> list[Effect]:
     """Interrupt the turn for the head. The interrupted clients will have the rest of it."""
     state = roster.state
     lasted, gone = now - state.turn_started, set(roster.yielding)
-    head.standing.intrude()
+    head.precedence.intrude()
     effects = _switch(roster, head, now)
     for name, client in roster.yielding.items():
         if name not in gone:
-            client.standing.interrupt(lasted)
+            client.precedence.interrupt(lasted)
     return effects
 
 

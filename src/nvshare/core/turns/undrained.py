@@ -53,7 +53,7 @@ def _go_on(roster: Roster, client: Client, now: float) -> None:
     roster.move(client, Step.CANNOT_DRAIN, now)
     roster.set_evicting(client, 0)
     roster.set_unused(client, 0)
-    client.standing.forget_interruption()
+    client.precedence.forget_interruption()
     client.turn.note_slice(sliced=False)
 
 

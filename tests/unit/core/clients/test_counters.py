@@ -6,7 +6,7 @@ from typing import Any
 from nvshare.core.clients.counters import Count, LoadOf, NumberOf, OrderedSetOf, Queue, SetOf, SumOf
 from nvshare.core.memory import Load
 from nvshare.core.record.client import Client
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 
 
 class Table:
@@ -66,7 +66,7 @@ def test_a_kind_without_clients_is_not_there() -> None:
 def test_a_queue_is_ordered_by_rank_and_then_by_arrival() -> None:
     queue = Queue()
     clients = [
-        Client(n, standing=Standing(rank=rank), order=n)
+        Client(n, precedence=Precedence(rank=rank), order=n)
         for n, rank in enumerate([5.0, 3.0, 5.0, 1.0])
     ]
     for client in reversed(clients):

@@ -72,7 +72,7 @@ class Stage:
             **{"group": group, "can_hold": True, **more},
         )
         effects = self.core.handle(event)
-        self.client(client).standing.is_new = is_new
+        self.client(client).precedence.is_new = is_new
         return effects
 
     def gang(self, *clients: int, size: int = 12, **more: Any) -> None:

@@ -237,4 +237,4 @@ def test_a_guest_that_is_interrupted_does_not_go_first_afterwards() -> None:
     # Its turn was only lent to it, and so was not interrupted but is over.
     stage.release(30, wants=True)
     guest = stage.client(30)
-    assert (guest.standing.interrupted, guest.standing.served_at) == (None, stage.now)
+    assert (guest.precedence.interrupted, guest.precedence.served_at) == (None, stage.now)

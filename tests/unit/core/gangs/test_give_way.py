@@ -189,7 +189,7 @@ def test_a_gang_that_is_interrupted_goes_on_before_others_who_wait() -> None:
     stage.now += 20
     assert sorted(holds(stage.want(20))) == [10, 11]
     stage.hand_over(10, 11)
-    assert [stage.client(one).standing.interrupted for one in (10, 11)] == [20, 20]
+    assert [stage.client(one).precedence.interrupted for one in (10, 11)] == [20, 20]
     assert stage.states(20, 31) == ["running", "running"]
     # Others have used the other device meanwhile. The gang is first in both queues.
     stage.join(41, 12, turn=1)

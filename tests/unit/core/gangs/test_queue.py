@@ -94,7 +94,7 @@ def test_a_gang_pays_a_visit_if_all_of_it_do() -> None:
     for client in (10, 11):
         stage.join(client, 12, "gang 10", is_new=True)
     stage.want(10)
-    assert [stage.client(one).standing.visits for one in (10, 11)] == [True, True]
+    assert [stage.client(one).precedence.visits for one in (10, 11)] == [True, True]
 
 
 def test_a_gang_of_which_only_one_has_rested_waits_like_those_who_compute_all_the_time() -> None:
@@ -105,7 +105,7 @@ def test_a_gang_of_which_only_one_has_rested_waits_like_those_who_compute_all_th
     stage.join(10, 12, "gang 10", is_new=True)
     stage.join(11, 12, "gang 10")
     stage.want(10)
-    assert [stage.client(one).standing.visits for one in (10, 11)] == [False, False]
+    assert [stage.client(one).precedence.visits for one in (10, 11)] == [False, False]
     assert waiting(stage) == [[30, 10], [11]]
 
 

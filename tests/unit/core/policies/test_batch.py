@@ -4,7 +4,7 @@ from nvshare.core.events import TimerKind
 from nvshare.core.memory import Memory
 from nvshare.core.policies import HEAD_START_TURNS, find_policy
 from nvshare.core.record.client import Client
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.settings import DEFAULTS, NO_LIMITS, Limits, Priority
 
 from ..stage import Stage, granted, timers, told
@@ -17,17 +17,17 @@ def rank(client: Client) -> float:
 
 
 def test_it_goes_by_arrival() -> None:
-    assert rank(Client(1, standing=Standing(served_at=5), since=9)) < rank(
-        Client(2, standing=Standing(served_at=6), since=7)
+    assert rank(Client(1, precedence=Precedence(served_at=5), since=9)) < rank(
+        Client(2, precedence=Precedence(served_at=6), since=7)
     )
 
 
 def test_a_higher_priority_is_a_head_start_of_more_than_a_whole_turn() -> None:
     head_start = DEFAULTS.batch_turn + HEAD_START_TURNS * 30.0
-    assert rank(Client(1, standing=Standing(served_at=head_start - 1), limits=HIGH)) < rank(
+    assert rank(Client(1, precedence=Precedence(served_at=head_start - 1), limits=HIGH)) < rank(
         Client(2)
     )
-    assert rank(Client(1, standing=Standing(served_at=head_start + 1), limits=HIGH)) > rank(
+    assert rank(Client(1, precedence=Precedence(served_at=head_start + 1), limits=HIGH)) > rank(
         Client(2)
     )
 

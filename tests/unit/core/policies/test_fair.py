@@ -4,7 +4,7 @@ import pytest
 
 from nvshare.core.policies import HEAD_START_TURNS, find_policy
 from nvshare.core.record.client import Client
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.settings import DEFAULTS, NO_LIMITS, Limits, Priority
 
 from ..stage import Stage
@@ -15,8 +15,8 @@ def rank(client: Client) -> float:
 
 
 def test_the_end_of_the_last_turn_counts() -> None:
-    assert rank(Client(1, standing=Standing(served_at=5), since=9)) < rank(
-        Client(2, standing=Standing(served_at=6), since=7)
+    assert rank(Client(1, precedence=Precedence(served_at=5), since=9)) < rank(
+        Client(2, precedence=Precedence(served_at=6), since=7)
     )
 
 
@@ -26,7 +26,7 @@ def test_a_higher_priority_is_a_head_start_of_some_turns(name: str) -> None:
     head_start = HEAD_START_TURNS * 30.0
 
     def rank_of(moment: float, limits: Limits = NO_LIMITS) -> float:
-        client = Client(1, standing=Standing(served_at=moment), since=moment, limits=limits)
+        client = Client(1, precedence=Precedence(served_at=moment), since=moment, limits=limits)
         return find_policy(name).rank(client, DEFAULTS, 30.0)
 
     assert rank_of(head_start - 1, high) < rank_of(0) < rank_of(head_start + 1, high)

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from nvshare.core.policies import find_policy
 from nvshare.core.record.client import Client
-from nvshare.core.record.standing import Standing
+from nvshare.core.record.precedence import Precedence
 from nvshare.core.settings import DEFAULTS
 
 from ..stage import Stage
@@ -13,8 +13,8 @@ def rank(client: Client) -> float:
 
 
 def test_the_beginning_of_the_wait_counts() -> None:
-    assert rank(Client(1, standing=Standing(served_at=5), since=9)) > rank(
-        Client(2, standing=Standing(served_at=6), since=7)
+    assert rank(Client(1, precedence=Precedence(served_at=5), since=9)) > rank(
+        Client(2, precedence=Precedence(served_at=6), since=7)
     )
 
 

@@ -44,7 +44,9 @@ class Scene(Stage):
         assert clock.at == self.now
         for name, seconds in uses.items():
             client = self.client(int(name[1:]))
-            client.standing.use = Use(seconds, clock.at, clock.reading if client.has_turn else None)
+            client.precedence.use = Use(
+                seconds, clock.at, clock.reading if client.has_turn else None
+            )
 
     def use(self, client: int) -> float:
         """Return what a client has used, as of the last event."""

@@ -89,7 +89,7 @@ def test_however_small_the_client_is_its_rest_is_no_moment() -> None:
         # Its way in takes a twelfth of a second.
         scene.now += rested
         scene.want(3)
-        assert scene.client(3).standing.visits is visits
+        assert scene.client(3).precedence.visits is visits
 
 
 def test_it_interrupts_once_for_each_rest() -> None:
@@ -115,7 +115,7 @@ def test_for_slices_nobody_pays_a_visit() -> None:
     scene.now += 0.5
     scene.want(3)
     assert scene.device.roster.regime.is_sliced
-    assert not scene.client(3).standing.bursts
+    assert not scene.client(3).precedence.bursts
 
 
 # How much more others have to have used.
@@ -198,7 +198,7 @@ def test_it_has_to_have_used_less_than_each_visitor_in_its_way() -> None:
     scene.rests(3)
     scene.now += 10
     scene.tick()
-    scene.client(1).standing.bursts = True
+    scene.client(1).precedence.bursts = True
     scene.uses(c1=0.0, c2=50.0)
     assert told(scene.want(3)) == []
 
@@ -244,7 +244,7 @@ def behind_a_steady_one(**settings: Any) -> Scene:
     """1 runs, 2 computes all the time as well and waits, 3 has rested."""
     scene = begin(**settings)
     scene.waits(2)
-    scene.client(2).standing.served_at = 0.0
+    scene.client(2).precedence.served_at = 0.0
     scene.uses(c1=20.0, c2=20.0)
     return scene
 
@@ -273,7 +273,7 @@ def test_but_not_if_that_one_has_had_more_than_an_equal_part() -> None:
 
 def test_unless_it_has_waited_for_longer() -> None:
     scene = behind_a_steady_one()
-    scene.client(2).standing.served_at = scene.now
+    scene.client(2).precedence.served_at = scene.now
     scene.uses(c3=20.0)
     scene.want(3)
     assert scene.device.state.head == 3
@@ -380,7 +380,7 @@ def test_a_lower_priority_pays_visits_too() -> None:
     scene.tick()
     scene.uses(c1=MARGIN - 0.01)
     assert told(scene.want(4)) == []
-    assert scene.client(4).standing.visits
+    assert scene.client(4).precedence.visits
     assert scene.alarm < 1100.0
 
 

@@ -62,7 +62,7 @@ def test_a_turn_does_not_end_for_a_visitor_that_has_used_more() -> None:
 
 def test_nor_does_the_turn_of_a_visitor_for_one_that_computes_all_the_time() -> None:
     scene = begin()
-    scene.client(1).standing.bursts = True
+    scene.client(1).precedence.bursts = True
     scene.uses(c1=0.0, c2=60.0)
     assert ended(scene)[0] > 45.0
 

@@ -78,12 +78,12 @@ def test_who_pays_a_visit_keeps_its_room() -> None:
     # It has rested for long enough, and waits only until the other has used more.
     stage.now += 1
     assert not evictions(stage.want(2))
-    assert stage.device.roster.clients[2].standing.visits
+    assert stage.device.roster.clients[2].precedence.visits
 
 
 def test_who_was_interrupted_keeps_its_room() -> None:
     stage = begin()
-    stage.device.roster.clients[2].standing.interrupted = 5.0
+    stage.device.roster.clients[2].precedence.interrupted = 5.0
     assert not evictions(stage.want(2))
 
 

@@ -174,7 +174,7 @@ def test_time_behind_the_gate_is_no_time_in_the_queue() -> None:
     unpark(stage, 1)
     # It does not go first for having waited a million seconds.
     client = stage.device.roster.clients[1]
-    assert (client.since, client.standing.rank) == (stage.now, stage.now)
+    assert (client.since, client.precedence.rank) == (stage.now, stage.now)
 
 
 def test_nothing_happens_twice() -> None:

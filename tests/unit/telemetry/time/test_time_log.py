@@ -34,7 +34,7 @@ class Scene(Stage):
         size = 12 * MIB
         memory = Memory(size, 0, size, untouched=size)
         self.core.handle(ClientJoined(now=self.now, client=client, device=GPU, memory=memory))
-        self.device.roster.clients[client].standing.is_new = False
+        self.device.roster.clients[client].precedence.is_new = False
         self.want(client)
 
     def spent(self, client: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ NO_USE = Use()
 
 
 @dataclass(slots=True)
-class Standing:
+class Precedence:
     """A client's recent use, and what it may do by that."""
 
     use: Use = NO_USE
@@ -38,7 +38,7 @@ class Standing:
         """Note whether it pays a visit, now that it wants the device."""
         self.visits = self.bursts = visits
 
-    def queue_like(self, like: "Standing") -> None:
+    def queue_like(self, like: "Precedence") -> None:
         """Take the place of another client."""
         self.rank, self.visits, self.bursts = like.rank, like.visits, like.bursts
         self.interrupted = like.interrupted

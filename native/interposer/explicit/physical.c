@@ -1,4 +1,4 @@
-#include "holding.h"
+#include "physical.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@
 #include "session/session.h"
 
 /* Memory of the host, of other types, and for RDMA is left to the driver. */
-bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigned long long flags) {
+bool physical_can_be(const CUmemAllocationProp *properties, size_t bytes,
+                     unsigned long long flags) {
     return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED &&
            properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE && !flags && bytes &&
            bytes % REGION_PAGE == 0 && !properties->win32HandleMetaData &&
@@ -19,20 +20,20 @@ bool holding_can_be(const CUmemAllocationProp *properties, size_t bytes, unsigne
            !properties->allocFlags.gpuDirectRDMACapable && !properties->allocFlags.usage;
 }
 
-CUresult holding_create(struct device *device, const CUmemAllocationProp *properties,
-                        struct ledger_entry *entry) {
+CUresult physical_create(struct device *device, const CUmemAllocationProp *properties,
+                         struct ledger_entry *entry) {
     uint64_t chunk = properties->requestedHandleTypes ? entry->bytes : REGION_CHUNK;
     struct region *region = region_create(entry->bytes, chunk);
-    struct holding *holding = malloc(sizeof *holding);
-    if (!region || !holding) {
+    struct physical *physical = malloc(sizeof *physical);
+    if (!region || !physical) {
         free(region);
-        free(holding);
+        free(physical);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *holding = (struct holding){region, device, *properties, 1};
-    region->holding = holding;
+    *physical = (struct physical){region, device, *properties, 1};
+    region->physical = physical;
     region->used_ns = clock_now();
-    entry->key = (uint64_t)(uintptr_t)holding;
+    entry->key = (uint64_t)(uintptr_t)physical;
     entry->target = (uint64_t)(uintptr_t)region;
     explicit_lock(&device->explicit);
     region_link(&device->explicit.regions, region);
@@ -40,34 +41,34 @@ CUresult holding_create(struct device *device, const CUmemAllocationProp *proper
     explicit_unlock(&device->explicit);
     CUresult result = explicit_bring(device, region);
     if (result != CUDA_SUCCESS)
-        holding_is_gone(entry);
+        physical_is_gone(entry);
     return result;
 }
 
-void holding_is_gone(const struct ledger_entry *entry) {
+void physical_is_gone(const struct ledger_entry *entry) {
     struct region *region = (struct region *)(uintptr_t)entry->target;
-    struct device *device = region->holding->device;
+    struct device *device = region->physical->device;
     explicit_lock(&device->explicit);
     region_remove_live(&device->explicit.regions, region, 0, entry->bytes);
     explicit_destroy(device, region);
     explicit_unlock(&device->explicit);
 }
 
-struct holding *holding_find(CUmemGenericAllocationHandle handle) {
+struct physical *physical_find(CUmemGenericAllocationHandle handle) {
     struct ledger_entry entry;
     if (ledger_find(&allocations.physical, handle, &entry) < 0 || !ledger_is_explicit(entry.kind))
         return NULL;
-    struct holding *holding = (struct holding *)(uintptr_t)handle;
-    explicit_lock(&holding->device->explicit);
-    bool is_held = holding->handles > 0;
-    explicit_unlock(&holding->device->explicit);
-    return is_held ? holding : NULL;
+    struct physical *physical = (struct physical *)(uintptr_t)handle;
+    explicit_lock(&physical->device->explicit);
+    bool is_held = physical->handles > 0;
+    explicit_unlock(&physical->device->explicit);
+    return is_held ? physical : NULL;
 }
 
-void holding_release(struct holding *holding) {
-    explicit_lock(&holding->device->explicit);
-    holding->handles--;
-    explicit_unlock(&holding->device->explicit);
+void physical_release(struct physical *physical) {
+    explicit_lock(&physical->device->explicit);
+    physical->handles--;
+    explicit_unlock(&physical->device->explicit);
 }
 
 /* Returns the mapping at an address, with the lock of its device held, or NULL. */
@@ -81,34 +82,34 @@ static struct mapping *lock_mapping(CUdeviceptr address, struct device **out) {
         explicit_lock(&device->explicit);
         struct mapping *mapping = regions_find(&device->explicit.regions, address);
         *out = device;
-        if (mapping && mapping->region->holding)
+        if (mapping && mapping->region->physical)
             return mapping;
         explicit_unlock(&device->explicit);
     }
     return NULL;
 }
 
-struct holding *holding_at(CUdeviceptr address) {
+struct physical *physical_at(CUdeviceptr address) {
     struct device *device;
     struct mapping *mapping = lock_mapping(address, &device);
-    struct holding *holding = mapping ? mapping->region->holding : NULL;
+    struct physical *physical = mapping ? mapping->region->physical : NULL;
     if (mapping)
         explicit_unlock(&device->explicit);
-    return holding;
+    return physical;
 }
 
-struct holding *holding_retain(CUdeviceptr address) {
+struct physical *physical_retain(CUdeviceptr address) {
     struct device *device;
     struct mapping *mapping = lock_mapping(address, &device);
     if (!mapping)
         return NULL;
-    struct holding *holding = mapping->region->holding;
-    holding->handles++;
+    struct physical *physical = mapping->region->physical;
+    physical->handles++;
     explicit_unlock(&device->explicit);
-    return holding;
+    return physical;
 }
 
-bool holding_mapping(CUdeviceptr address, struct mapping *out) {
+bool physical_mapping(CUdeviceptr address, struct mapping *out) {
     struct device *device;
     const struct mapping *mapping = lock_mapping(address, &device);
     if (!mapping)
@@ -138,11 +139,11 @@ static bool is_reserved(uint64_t address, uint64_t bytes) {
            address - begin <= size && bytes <= size - (address - begin);
 }
 
-static CUresult map(struct holding *holding, const struct mapping *wanted) {
-    struct regions *regions = &holding->device->explicit.regions;
+static CUresult map(struct physical *physical, const struct mapping *wanted) {
+    struct regions *regions = &physical->device->explicit.regions;
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    explicit_lock(&holding->device->explicit);
-    region_wait(regions, holding->region);
+    explicit_lock(&physical->device->explicit);
+    region_wait(regions, physical->region);
     struct mapping *mapping = NULL;
     if (is_free(regions, wanted->address, wanted->bytes)) {
         mapping = mapping_add(regions, wanted);
@@ -150,15 +151,15 @@ static CUresult map(struct holding *holding, const struct mapping *wanted) {
     }
     if (mapping && result != CUDA_SUCCESS)
         mapping_drop(regions, mapping);
-    explicit_unlock(&holding->device->explicit);
+    explicit_unlock(&physical->device->explicit);
     return result;
 }
 
 /* A part that begins or ends within a chunk is for the driver to judge, so the memory has to be
  * there. */
-CUresult holding_map(struct holding *holding, CUdeviceptr address, size_t bytes, size_t offset) {
-    struct region *region = holding->region;
-    struct gate *gate = &holding->device->gate;
+CUresult physical_map(struct physical *physical, CUdeviceptr address, size_t bytes, size_t offset) {
+    struct region *region = physical->region;
+    struct gate *gate = &physical->device->gate;
     struct mapping wanted = {
         .region = region, .address = address, .bytes = bytes, .offset = offset};
     if (!bytes || (address | bytes | offset) % REGION_PAGE || offset > region->bytes ||
@@ -166,15 +167,15 @@ CUresult holding_map(struct holding *holding, CUdeviceptr address, size_t bytes,
         return CUDA_ERROR_INVALID_VALUE;
     bool is_odd = offset % region->chunk_bytes || (offset + bytes) % region->chunk_bytes;
     if (!is_odd || offset + bytes == region->bytes)
-        return map(holding, &wanted);
+        return map(physical, &wanted);
     if (inside_enter(gate) < 0)
         return CUDA_ERROR_SYSTEM_NOT_READY;
-    CUresult result = map(holding, &wanted);
+    CUresult result = map(physical, &wanted);
     inside_leave();
     return result;
 }
 
-CUresult holding_unmap(CUdeviceptr address) {
+CUresult physical_unmap(CUdeviceptr address) {
     struct device *device;
     struct mapping *mapping = lock_mapping(address, &device);
     if (!mapping)
@@ -200,7 +201,7 @@ static bool note_access(struct mapping *mapping, const CUmemAccessDesc *one) {
     return true;
 }
 
-/* With the lock held. Rights that cannot be recorded are refused: they could not be restored. */
+/* With the lock held. Rights that cannot be recorded are refused: they could not be set again. */
 static CUresult change_access(struct mapping *mapping, const CUmemAccessDesc *list, size_t count) {
     struct mapping before = *mapping;
     CUresult result = CUDA_SUCCESS;
@@ -213,8 +214,8 @@ static CUresult change_access(struct mapping *mapping, const CUmemAccessDesc *li
     return result;
 }
 
-CUresult holding_set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *list,
-                            size_t count, size_t *done) {
+CUresult physical_set_access(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *list,
+                             size_t count, size_t *done) {
     struct device *device;
     struct mapping *mapping = lock_mapping(address, &device);
     if (!mapping)
@@ -227,7 +228,7 @@ CUresult holding_set_access(CUdeviceptr address, size_t bytes, const CUmemAccess
     return result;
 }
 
-CUresult holding_get_access(CUdeviceptr address, int gpu, unsigned long long *flags) {
+CUresult physical_get_access(CUdeviceptr address, int gpu, unsigned long long *flags) {
     struct device *device;
     const struct mapping *mapping = lock_mapping(address, &device);
     if (!mapping)
@@ -240,20 +241,20 @@ CUresult holding_get_access(CUdeviceptr address, int gpu, unsigned long long *fl
     return CUDA_SUCCESS;
 }
 
-CUresult holding_stay(struct holding *holding, CUmemGenericAllocationHandle *handle) {
-    struct device *device = holding->device;
-    if (holding->region->count > 1)
+CUresult physical_stay(struct physical *physical, CUmemGenericAllocationHandle *handle) {
+    struct device *device = physical->device;
+    if (physical->region->count > 1)
         return CUDA_ERROR_NOT_SUPPORTED; /* it has several of the driver's handles */
     if (inside_enter(&device->gate) < 0)
         return CUDA_ERROR_SYSTEM_NOT_READY;
     explicit_lock(&device->explicit);
-    region_wait(&device->explicit.regions, holding->region);
-    bool is_new = !holding->region->stays;
-    region_stay(&device->explicit.regions, holding->region);
-    *handle = holding->region->chunks[0].handle;
+    region_wait(&device->explicit.regions, physical->region);
+    bool is_new = !physical->region->stays;
+    region_stay(&device->explicit.regions, physical->region);
+    *handle = physical->region->chunks[0].handle;
     explicit_unlock(&device->explicit);
     if (is_new)
-        ledger_fix_one(&allocations.physical, (uint64_t)(uintptr_t)holding, PINNED_EXPORTED);
+        ledger_fix_one(&allocations.physical, (uint64_t)(uintptr_t)physical, PINNED_EXPORTED);
     inside_leave();
     session_memory_changed(device);
     return CUDA_SUCCESS;
