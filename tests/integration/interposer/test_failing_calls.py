@@ -15,6 +15,7 @@ from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.fault import steal_memory
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import read_report
+from nvshare.wire.frames import Memory
 
 from ..hammering import build_hammer
 from .conftest import preloaded
@@ -141,8 +142,10 @@ def test_memory_that_another_takes_is_waited_for(
         one.ask()
         one.grant()
         until(lambda: "there is no room for this program's memory yet" in log.read_text())
-        # All or nothing: it does not keep a part.
+        # All or nothing: it does not keep a part, and says so.
         until(lambda: held(node, one.process.pid) == 0)
+        one.link.drop()
+        assert one.link.next(Memory).swapped_out == moved.allocated
         steal_memory(node, 0, 0)
         one.says("right")
         one.end()
