@@ -13,11 +13,9 @@ import pytest
 
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.fault import steal_memory
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import read_report
 from nvshare.wire.frames import Memory
 
-from ..hammering import build_hammer
 from .conftest import preloaded
 from .lodging import left_by, lodging
 from .scripted import Scripted
@@ -43,11 +41,6 @@ NOTHING = {
     "reservations": 0,
     "host_allocations": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("lodger"), library_folder(), name="lodger")
 
 
 @pytest.fixture

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import read_report
 from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 
-from ..hammering import build_hammer
 from .conftest import Sharing, short_turns
 
 Share = Callable[..., Sharing]
@@ -23,11 +21,6 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 EXPLICIT = Wishes(allocation="explicit")
 GIB = 1 << 30
 NEED = 4 * 28_000**2 * 4
-
-
-@pytest.fixture(scope="module")
-def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
 
 
 def ending(program: "subprocess.Popen[str]") -> tuple[int, list[str]]:
@@ -68,7 +61,7 @@ def turns(status: NodeStatus) -> int:
 
 
 def test_everything_is_back_before_a_program_goes_on_without_a_daemon(share: Share) -> None:
-    sharing = share("t4", speed=20, data="off")
+    sharing = share("t4", speed=20, data="off", settings={"NVSHARE_RESTART_WAIT": "0"})
     sharing.daemon().change_devices("all", short_turns(0.2))
     programs = [add(sharing, "plain", 3000) for _ in range(2)]
     # Without a daemon no room is made for an allocation.
