@@ -46,11 +46,8 @@ def main() -> int:
     leftovers, code = Leftovers(), 1
     try:
         options = [*remembering(_NOTES), *arguments]
-        code = judged(
-            _test(prepared, ["tests/kubernetes", *options]),
-            _NOTES,
-            lambda failed: _test(prepared, failed),
-        )
+        code = _test(prepared, ["tests/kubernetes", *options])
+        code = judged([(code, _NOTES)], lambda failed: _test(prepared, failed))
     finally:
         code = leftovers.clear() or code
     return code

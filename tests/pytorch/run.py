@@ -51,7 +51,8 @@ def _test(arguments: list[str], environment: dict[str, str]) -> int:
         command = [sys.executable, "-m", "pytest", *words]
         return subprocess.run(command, env={**os.environ, **environment}).returncode
 
-    return judged(run(["tests/pytorch", *remembering(_NOTES), *arguments]), _NOTES, run)
+    code = run(["tests/pytorch", *remembering(_NOTES), *arguments])
+    return judged([(code, _NOTES)], run)
 
 
 if __name__ == "__main__":

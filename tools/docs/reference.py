@@ -5,6 +5,8 @@ The trees come from docstrings (tree.py), the pictures of ways from docs/ways (w
 """
 
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tools.docs import tree
@@ -88,28 +90,43 @@ def _roff(text: str) -> str:
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
-def outputs() -> dict[str, str]:
-    """Return every file that is written here, by its path in the repository."""
-    of_nvshare = {title: verbs for title, verbs in sections().items() if title != "In a cluster"}
-    every = [verb for verbs in of_nvshare.values() for verb in verbs]
+def _nvshare_manual() -> str:
+    of_nvshare = [verbs for title, verbs in sections().items() if title != "In a cluster"]
+    every = [verb for verbs in of_nvshare for verb in verbs]
+    return manual("nvshare", "share GPUs between programs", every)
+
+
+def _kubectl_manual() -> str:
+    summary = "share the GPUs of a cluster between pods"
+    return manual("kubectl-nvshare", summary, kubectl_verbs())
+
+
+def _architecture() -> str:
+    return tree.with_tree((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+
+
+def _picture(name: str) -> str:
+    return picture.draw(way.read(name))
+
+
+def outputs() -> dict[str, Callable[[], str]]:
+    """Return what makes each file that is written here, by its path in the repository."""
     return {
-        "docs/cli.md": page(),
-        "docs/files.md": tree.page(),
-        "ARCHITECTURE.md": tree.with_tree((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")),
-        "deploy/man/nvshare.1": manual("nvshare", "share GPUs between programs", every),
-        "deploy/man/kubectl-nvshare.1": manual(
-            "kubectl-nvshare", "share the GPUs of a cluster between pods", kubectl_verbs()
-        ),
-        **{f"docs/ways/{name}.svg": picture.draw(way.read(name)) for name in way.names()},
+        "docs/cli.md": page,
+        "docs/files.md": tree.page,
+        "ARCHITECTURE.md": _architecture,
+        "deploy/man/nvshare.1": _nvshare_manual,
+        "deploy/man/kubectl-nvshare.1": _kubectl_manual,
+        **{f"docs/ways/{name}.svg": partial(_picture, name) for name in way.names()},
     }
 
 
 def main() -> None:
     """Write all of them."""
-    for path, text in outputs().items():
+    for path, make in outputs().items():
         target = Path(ROOT / path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        target.write_text(make(), encoding="utf-8")
 
 
 if __name__ == "__main__":

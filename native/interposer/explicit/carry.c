@@ -264,6 +264,8 @@ static void endure_hunger(struct carrier *carrier) {
     pooled_make_room(carrier->convoy.device, &(bool){false});
     give_back(carrier);
     leave_entirely(carrier);
+    /* Reports during the fill told of memory that is gone again. */
+    session_memory_changed(carrier->convoy.device);
     carrier->hungry_until = 0;
     pause_somewhat(carrier);
     carrier->vain++;

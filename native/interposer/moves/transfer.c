@@ -15,12 +15,20 @@
  * A driver that does all of this later, in stream order, is supported as well. */
 #include "transfer.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "lane.h"
 #include "least.h"
 #include "memory/allocations.h"
 #include "process/clock.h"
 #include "process/devices.h"
 #include "residency.h"
+
+enum {
+    PUT_OFF_MS = 200,       /* before it is said that nothing can leave */
+    PUT_OFF_LOOK_US = 2000, /* meanwhile there may be another order */
+};
 
 struct transfer {
     struct mover *mover;
@@ -230,6 +238,14 @@ static void carry_out(struct transfer *transfer) {
     }
 }
 
+/* Where every context is dead, nothing can leave. The daemon would give the same order again at
+ * once, and again, so it is answered after a pause. */
+static void put_off(struct mover *mover) {
+    uint64_t until = clock_now() + CLOCK_MS(PUT_OFF_MS);
+    while (mover_goes_on(mover, MOVER_OUT) && clock_now() < until)
+        usleep(PUT_OFF_LOOK_US);
+}
+
 void transfer(struct mover *mover, enum mover_job job) {
     if (mover->carry)
         mover->carry(mover, job);
@@ -240,7 +256,10 @@ void transfer(struct mover *mover, enum mover_job job) {
                                 .chunk_bytes = LANE_CHUNK_FIRST};
     CUdevice target = job == MOVER_OUT ? CU_DEVICE_CPU : mover->device->ordinal;
     transfer.since_ns = clock_now();
-    if (lane_open(&transfer.lane, mover->device, target) < 0)
+    int result = lane_open(&transfer.lane, mover->device, target);
+    if (result == -EIO && job == MOVER_OUT)
+        put_off(mover);
+    if (result < 0)
         return;
     carry_out(&transfer);
     lane_close(&transfer.lane);

@@ -191,6 +191,14 @@ class Gpu:
         description[14], description[15] = size, 1
         return int(self.cuda.cuMemcpy2D_v2(description))
 
+    def reserve(self, size: int) -> tuple[int, int]:
+        """Reserve addresses, without memory."""
+        pointer = Word()
+        code = self.cuda.cuMemAddressReserve(
+            ctypes.byref(pointer), Word(size), Word(0), Word(0), Word(0)
+        )
+        return int(code), pointer.value
+
     def upload(self, pointer: int, size: int) -> int:
         """Copy host memory to the GPU, and wait until it is there."""
         self.cuda.cuCtxSetCurrent(self.context)
@@ -377,6 +385,13 @@ class Gpu:
         """Whether a thread has ended."""
         self.jobs[job].join(seconds)
         return not self.jobs[job].is_alive()
+
+    def any_done(self, jobs: list[int], seconds: float) -> bool:
+        """Wait until one of these threads has ended; return whether one has."""
+        end = time.monotonic() + seconds
+        while not any(self.done(job) for job in jobs) and time.monotonic() < end:
+            time.sleep(0.001)
+        return any(self.done(job) for job in jobs)
 
     def descriptors(self, kind: str) -> int:
         """How many descriptors of a kind this process has open."""

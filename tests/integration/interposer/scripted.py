@@ -82,6 +82,13 @@ class Link:
             assert isinstance(frame, Memory | Moved | Host | Refused), frame
         return frame
 
+    def drop(self) -> None:
+        """Forget the frames that have come so far."""
+        self._first = None
+        with suppress(queue.Empty):
+            while True:
+                self._frames.get_nowait()
+
     def usage(self, seconds: float = 10) -> Usage:
         """The next USAGE, which comes now and then; other methods do not see these frames."""
         try:

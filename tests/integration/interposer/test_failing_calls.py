@@ -13,10 +13,9 @@ import pytest
 
 from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.fault import steal_memory
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import read_report
+from nvshare.wire.frames import Memory
 
-from ..hammering import build_hammer
 from .conftest import preloaded
 from .lodging import left_by, lodging
 from .scripted import Scripted
@@ -42,11 +41,6 @@ NOTHING = {
     "reservations": 0,
     "host_allocations": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("lodger"), library_folder(), name="lodger")
 
 
 @pytest.fixture
@@ -141,8 +135,10 @@ def test_memory_that_another_takes_is_waited_for(
         one.ask()
         one.grant()
         until(lambda: "there is no room for this program's memory yet" in log.read_text())
-        # All or nothing: it does not keep a part.
+        # All or nothing: it does not keep a part, and says so.
         until(lambda: held(node, one.process.pid) == 0)
+        one.link.drop()
+        assert one.link.next(Memory).swapped_out == moved.allocated
         steal_memory(node, 0, 0)
         one.says("right")
         one.end()

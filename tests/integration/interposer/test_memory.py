@@ -1,6 +1,5 @@
 """Memory: counted, limited, and shown to the program as its own."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -62,7 +61,7 @@ def limits(memory_limit: int) -> Limits:
 
 def test_a_limit_is_the_size_of_the_gpu(link: Link, guest: Guest) -> None:
     link.send(limits(32 * MIB))
-    time.sleep(0.1)
+    link.until_taken_in()
     assert guest.ask("gpu.info()") == [32 * MIB - 1, 32 * MIB]
     assert guest.ask("gpu.total()") == 32 * MIB
     assert guest.ask("gpu.nvml()") == [1, 32 * MIB]
@@ -78,13 +77,13 @@ def test_a_limit_below_what_is_in_use(link: Link, guest: Guest) -> None:
     code, pointer = guest.ask("gpu.alloc(20 << 20)")
     assert code == 0
     link.send(limits(10 * MIB))
-    time.sleep(0.1)
+    link.until_taken_in()
     assert guest.ask("gpu.info()") == [0, 10 * MIB]
     assert guest.ask("gpu.alloc(1)")[0] == OUT_OF_MEMORY
     assert guest.ask(f"gpu.free({pointer})") == 0
     assert guest.ask("gpu.alloc(1000)")[0] == 0
     link.send(limits(0))
-    time.sleep(0.1)
+    link.until_taken_in()
     assert guest.ask("gpu.alloc(20 << 20)")[0] == 0
 
 
@@ -108,7 +107,7 @@ def test_more_than_the_gpu_has(start_guest: StartGuest, oversubscribe: str, code
 
 def test_the_daemon_can_allow_more_than_the_gpu_has(link: Link, guest: Guest) -> None:
     link.send(Settings(50_000, 10_000, SettingFlags.OVERSUBSCRIBE, usage_ms=0))
-    time.sleep(0.1)
+    link.until_taken_in()
     assert guest.ask("gpu.alloc(gpu.total() + 1)")[0] == 0
 
 

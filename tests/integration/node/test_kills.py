@@ -15,17 +15,10 @@ from nvshare.lab.emulator.emulated_node import Node
 from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import Report, read_report
 
-from ..hammering import build_hammer
-
 MakeNode = Callable[..., Node]
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ROUNDS = 200
 PROCESSES = 4
-
-
-@pytest.fixture(scope="module")
-def hammer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("hammer"), library_folder())
 
 
 @contextmanager

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import read_report
 from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus
 
-from ..hammering import build_hammer
 from .conftest import Sharing
 
 Share = Callable[..., Sharing]
@@ -22,11 +20,6 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 AUTO = Wishes(allocation="auto")
 MIB = 1 << 20
 BEGIN = "gpu.init() or gpu.alloc(1 << 20)[0]"
-
-
-@pytest.fixture(scope="module")
-def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
 
 
 def ending(program: "subprocess.Popen[str]") -> tuple[int, list[str]]:

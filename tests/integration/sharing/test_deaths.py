@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import Report
 from nvshare.lab.emulator.workload import workload_command
 
-from ..hammering import build_hammer
 from .conftest import Sharing, kill_and_wait
 
 # Ten and more programs run as fast as they can.
@@ -20,11 +18,6 @@ pytestmark = pytest.mark.timed
 Share = Callable[..., Sharing]
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 ENDLESS = workload_command("pytorch-add-small", "--iterations", "1000000000")
-
-
-@pytest.fixture(scope="module")
-def hammer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("hammer"), library_folder())
 
 
 def serial(turn_seconds: float) -> dict[str, str]:

@@ -13,13 +13,11 @@ from pathlib import Path
 import pytest
 
 from nvshare.lab.emulator.fault import steal_memory
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import Report, read_report
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import NodeStatus
 from nvshare.wire.frames import UNASKED_BYTES
 
-from ..hammering import build_hammer
 from .conftest import Sharing
 
 Share = Callable[..., Sharing]
@@ -40,11 +38,6 @@ COUNTED = 43 + UNASKED
 def settings(count: int) -> dict[str, object]:
     reserve = USABLE - count * CONTEXT - COUNTED
     return {"context": f"{CONTEXT}Mi", "reserve": f"{reserve}Mi", "turn_seconds": 0.01}
-
-
-@pytest.fixture(scope="module")
-def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("lodger"), library_folder(), name="lodger")
 
 
 @contextmanager
@@ -142,7 +135,7 @@ CASES = EVERY if os.environ.get("NVSHARE_EVERY_POSITION") else EVERY[1:3]
 def test_all_that_come_back_at_once_without_a_daemon_get_on(
     share: Share, lodger: Path, count: int, theft: str
 ) -> None:
-    sharing = share("tiny", speed=20)
+    sharing = share("tiny", speed=20, settings={"NVSHARE_RESTART_WAIT": "0"})
     with somebody_else(sharing, count):
         crowd = Crowd(sharing, lodger, count, NVSHARE_EMULATOR_STEAL=theft)
         park_all(sharing, crowd)

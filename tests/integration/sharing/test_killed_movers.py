@@ -12,6 +12,7 @@ By default a few places are tried. NVSHARE_EVERY_POSITION=1, with --timeout=0, t
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -23,8 +24,9 @@ from nvshare.lab.emulator.report import Report
 from nvshare.launch.preload import Wishes, library
 
 from ..hammering import build_hammer
+from ..patience import Patience
 from .accesses import shared_accesses
-from .conftest import Sharing
+from .conftest import PATIENCE, Sharing
 from .stepping import Place, Stepper, killed_anywhere_but, killed_at, traced
 
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
@@ -37,11 +39,6 @@ TOLD = Place("syscall-1", 1)
 # Moves differ in their waits. If this many have reached no new place, there are no more.
 ENOUGH_MOVES = 10
 LEAST_PLACES = 50
-
-
-@pytest.fixture(scope="module")
-def lodger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("lodger"), library_folder(), name="lodger")
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +107,17 @@ class Scene:
         victim = self._victim(way)
         pid, asked = victim.process.pid, victim if way == "in" else self.survivor
         maps = Path(f"/proc/{pid}/maps").read_text()
-        said = ""
+        said, before = "", self._moved(victim, way)
 
         def move() -> None:
             nonlocal said
             asked.ask()
             said = asked.hears()
+            # On a busy machine the survivor does not wait for a mover that is stepped.
+            patience = Patience(PATIENCE)
+            while victim.process.poll() is None and self._moved(victim, way) == before:
+                patience.see()
+                time.sleep(0.01)
 
         places, is_killed = self._stepper.step(pid, victim.mover(), move, *options)
         # The survivor gets its memory in any case, the victim only if it lives.
@@ -126,6 +128,12 @@ class Scene:
         report = self._sharing.until_report(lambda report: len(report.processes) == 1)
         assert report.difference is None
         return places, is_killed, maps
+
+    def _moved(self, one: Lodger, way: str) -> int | None:
+        """How much it has said to have moved out or in; None: the daemon does not know it."""
+        clients = self._sharing.daemon().status().clients
+        moved = [(c.moved_out, c.moved_in) for c in clients if c.pid == one.process.pid]
+        return moved[0][WAYS.index(way)] if moved else None
 
     def _victim(self, way: str) -> Lodger:
         """A victim whose memory is on the GPU, or away. It has moved before."""
@@ -157,7 +165,7 @@ def sweep(scene: Scene, way: str, known: Path) -> None:
 
 
 def kill(scene: Scene, way: str, *options: str | Path) -> tuple[list[Place], str]:
-    """Repeat until it is killed: a victim may get its answer before a move reaches that place."""
+    """Repeat until it is killed: the end of a move may be seen before it reaches that place."""
     for _ in range(ENOUGH_MOVES):
         places, is_killed, maps = scene.play(way, *options)
         if is_killed:

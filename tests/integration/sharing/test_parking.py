@@ -11,13 +11,11 @@ from click.testing import CliRunner, Result
 
 from nvshare.cli.main import cli
 from nvshare.errors import BadInputError
-from nvshare.lab.emulator.libraries import library_folder
 from nvshare.lab.emulator.report import ProcessReport, Report
 from nvshare.lab.emulator.workload import workload_command
 from nvshare.launch.preload import Wishes
 from nvshare.telemetry.snapshot import ClientStatus, NodeStatus
 
-from ..hammering import build_hammer
 from ..interposer.conftest import Guest
 from .conftest import Sharing
 
@@ -28,11 +26,6 @@ GIB = 1 << 30
 WORDS = "bytes(range(256)) * 4096"
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
-
-
-@pytest.fixture(scope="module")
-def keeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_hammer(tmp_path_factory.mktemp("keeper"), library_folder(), name="keeper")
 
 
 def nvshare(sharing: Sharing, *arguments: str) -> Result:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.check import ROOT, areas, command_of_tests, lint_commands, markdown, run
+from tools.check import ROOT, areas, commands_of_tests, lint_commands, markdown, run
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.\w+)`")
@@ -44,8 +44,20 @@ def test_one_area_is_linted_and_tested_by_itself() -> None:
     assert lint_commands(core)[0][:3] == ("ruff", "check", "--quiet")
     assert "src/nvshare/core" in lint_commands(core)[0]
     assert not any("clang-format" in command for command in lint_commands(core))
-    assert "tests/replay" in command_of_tests(core)
-    assert "tests/unit/daemon" not in command_of_tests(core)
+    (command,) = commands_of_tests(core)
+    assert "tests/replay" in command
+    assert "tests/unit/daemon" not in command
+
+
+def test_of_several_areas_each_file_is_in_one_of_several_parts() -> None:
+    commands = commands_of_tests([areas()["core"], areas()["daemon"]])
+    parts = [[word for word in command if word.startswith("tests/")] for command in commands]
+    assert len(parts) > 1
+    assert all(parts)
+    files = [file for part in parts for file in part]
+    folders = ("tests/unit/core", "tests/replay", "tests/unit/daemon")
+    found = {path for folder in folders for path in (ROOT / folder).rglob("test_*.py")}
+    assert sorted(files) == sorted(str(path.relative_to(ROOT)) for path in found)
 
 
 def test_c_is_formatted_where_there_is_any() -> None:
