@@ -17,10 +17,10 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
-from nvshare.core.record.client import Client
 from nvshare.core.settings import Interactive, Limits, Mode
 
 from .collective import Collective
+from .inside import Known
 from .program import Program
 from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, interactives, lengths, limits, policies
 from .world import GPU, World
@@ -128,26 +128,26 @@ class Gangs(Sharing):
     def no_two_gangs_hold_a_part_of_each_others_devices(self) -> None:
         """A gang runs on all its devices or on none. A revoked one holds up none for ever."""
         halves: dict[int, set[bool]] = {}
-        for roster in self.world.rosters:
-            for client in roster.clients.values():
+        for card in self.world.cards:
+            for client in card.clients:
                 if client.gang is not None and not self._is_apart(client):
                     halves.setdefault(client.gang, set()).add(client.holds)
-        waits = [client for roster in self.world.rosters for client in roster.waiting]
+        waits = [client for card in self.world.cards for client in card.waiting]
         for gang, states in halves.items():
             if len(states) == 2:
                 assert not any(
                     client.gang == gang and self._runs_beside(client) for client in waits
                 ), f"gang {gang} runs in part"
 
-    def _runs_beside(self, client: Client) -> bool:
+    def _runs_beside(self, client: Known) -> bool:
         """Whether others of its gang run while a client waits."""
-        clients = (one for roster in self.world.rosters for one in roster.clients.values())
+        clients = (one for card in self.world.cards for one in card.clients)
         mates = [one for one in clients if one.gang == client.gang and not self._is_apart(one)]
         yields = any(one.state is State.YIELDING for one in mates)
         return not yields and any(one.state is State.RUNNING for one in mates)
 
-    def _is_apart(self, client: Client) -> bool:
-        return client.overdue or client.undrained or self._has_just_begun
+    def _is_apart(self, client: Known) -> bool:
+        return client.is_overdue or client.is_undrained or self._has_just_begun
 
     def _is_promised_a_turn(self, program: Program) -> bool:
         """Ranks without a gang may keep each other from ever giving up a turn."""
