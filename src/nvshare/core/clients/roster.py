@@ -162,6 +162,7 @@ class Roster(Notes):
         # A resting client has nothing in flight.
         client.hold = Hold.HELD if client.rests else Hold.TOLD
         client.hold_since, client.hold_waits = now, client.wants
+        client.stepped_at = 0.0
         client.room_asked_at, client.awaits_ranks = None, False
 
     def let_go(self, client: Client, now: float) -> None:

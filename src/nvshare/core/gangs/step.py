@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 # How long a held client waits for the others before it is told to step. When a collective ends, all
 # its ranks report within this time; a rank that stepped earlier could begin the next one.
 STEP_PATIENCE = 0.002
-# The patience is doubled, up to this, each time that a client stepped too far and is waited for.
-LONGEST_PATIENCE = 0.064
+# The patience is doubled, up to this, each time that clients have stepped too far by turns. What a
+# call launches may take longer on one device than on another, and the rank that has completed its
+# part earlier must not begin the next one by then. A rank that is many calls behind steps as often
+# without any of the others stepping meanwhile, and waits no longer for each.
+LONGEST_PATIENCE = 1.024
 
 
 def step(gang: Gang, now: float) -> Change:
@@ -39,7 +42,7 @@ def step(gang: Gang, now: float) -> Change:
     change.take(_let_behind_in(gang, late, now))
     held = [member for member in holding if member.client.hold is Hold.HELD]
     due = [member for member in held if member.client.hold_waits and _is_due(member, now)]
-    if due and all(member.client.hold is Hold.STEPS for member in late):
+    if any(_has_gone_too_far(client, late) for _, client in due):
         for _, client in holding:
             client.step_patience = min(2 * client.step_patience, LONGEST_PATIENCE)
     for member in due:
@@ -53,7 +56,7 @@ def step(gang: Gang, now: float) -> Change:
             client.room_asked_at = now
             change.add(device, *_make_room(device, client))
         else:
-            client.hold, client.hold_since = Hold.STEPS, now
+            client.hold, client.hold_since, client.stepped_at = Hold.STEPS, now, now
             room = [Room(client.id, client.turn, 0)] if client.memory.swapped else []
             change.add(device, *room, StepOnce(client.id, client.turn))
     return change
@@ -98,6 +101,12 @@ def _make_room(device: "Device", client: Client) -> list[Effect]:
             lenders[one.id] = None
     state.lenders = tuple(lenders)
     return effects
+
+
+def _has_gone_too_far(client: Client, late: list[Member]) -> bool:
+    """Whether a client has stepped, and those that it waits for have done so after that."""
+    stepped = client.stepped_at
+    return stepped > 0 and all(c.hold is Hold.STEPS and c.hold_since > stepped for _, c in late)
 
 
 def _is_due(member: Member, now: float) -> bool:

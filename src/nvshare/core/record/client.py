@@ -65,12 +65,14 @@ class Client:
     # Its gang waits, and another member could not run now even if all others gave way.
     stalled: bool = False
     # It was told to hold: how far it is, and since when; whether a thread waits at its gate; after
-    # which time it is told to step; when others were told to make room for that, if they were; and
-    # whether clients of its gang wait for turns, so that it may wait for them.
+    # which time it is told to step, and when it was last; when others were told to make room for
+    # that, if they were; and whether clients of its gang wait for turns, so that it may wait for
+    # them.
     hold: Hold | None = None
     hold_since: float = 0.0
     hold_waits: bool = False
     step_patience: float = 0.0
+    stepped_at: float = 0.0
     room_asked_at: float | None = None
     awaits_ranks: bool = False
 
