@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from nvshare.core.clients.roster import Roster
 from nvshare.core.effects import Effect, Grant, SetLimits
 from nvshare.core.events import Event, Released
-from nvshare.core.host.admit import host_lets_all
+
+from .inside import Card
 
 
 def check_grants(
-    rosters: Iterable[Roster], event: Event, effects: list[Effect], rested: set[int]
+    cards: Iterable[Card], event: Event, effects: list[Effect], rested: set[int]
 ) -> None:
     """No granted client pushes out memory that cannot leave. One that rested has kept its place."""
     granted = [effect.client for effect in effects if isinstance(effect, Grant)]
@@ -17,14 +17,14 @@ def check_grants(
     if not granted or (isinstance(event, Released) and event.handed_to in granted):
         # A client that was handed a turn runs already.
         return
-    for roster in rosters:
-        here = [one for one in granted if one in roster.clients]
-        if here and not host_lets_all(roster, roster.running):
-            running = [one for one in roster.running.values() if one.memory.swappable]
-            sizes = [roster.clients[c].memory.swappable for c in here]
+    for card in cards:
+        here = [one for one in granted if one in card]
+        if here and not card.host_lets_running:
+            running = [one for one in card.running if one.swappable]
+            sizes = [card[client].swappable for client in here]
             # A client that is whole on the device pushes nothing out. Nor does a gang alone on it.
-            whole = not any(one.memory.swapped for one in running)
-            gangs = {one.gang.number for one in running}
+            whole = not any(one.away for one in running)
+            gangs = {one.gang for one in running}
             alone = whole and (len(running) == 1 or (len(gangs) == 1 and None not in gangs))
             assert alone or not any(sizes), "a client pushes out memory that cannot leave"
 

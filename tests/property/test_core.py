@@ -27,12 +27,11 @@ from nvshare.core.events import (
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
 from nvshare.core.policies import HEAD_START_TURNS
-from nvshare.core.record.client import Park
 from nvshare.core.replay import replay
 from nvshare.core.settings import Interactive, Limits, Mode, Priority, Settings
 from nvshare.core.turns.undrained import FIRST_PAUSE
 
-from .picture import picture
+from .inside import picture
 from .program import Program
 from .world import RECONNECT_SECONDS, World
 
@@ -284,7 +283,7 @@ class Sharing(RuleBasedStateMachine):
     @invariant()
     def nobody_starves(self) -> None:
         self.world.note_who_is_held_up()
-        for client in chain(*(roster.waiting for roster in self.world.rosters)):
+        for client in chain(*(card.waiting for card in self.world.cards)):
             # Unless the host cannot hold the clients that are in its way.
             held_up = self.world.held_up.get(client.id, 0.0)
             waited = self.world.now - max(client.since, self.calm_since, held_up)
@@ -317,30 +316,29 @@ class Sharing(RuleBasedStateMachine):
                 client = self.world.client(program)
                 state = client.state
                 # Others go on without it, and its gate is open again.
-                goes_on = client.turn.overdue and client.drain.failing_since is not None
+                goes_on = client.is_overdue and client.cannot_drain
                 # A program that gives way while the daemon restarts is taken for a running one.
                 assert not program.open or state is State.RUNNING or goes_on
                 closes = program.draining or program.holding
                 assert not closes or state in (State.YIELDING, State.RUNNING)
-                assert state is not State.YIELDING or closes or goes_on or client.gang.rests
-                assert state is not State.RUNNING or program.open or closes or client.gang.rests
-                waits = program.waiting and not closes and not client.gang.rests
+                assert state is not State.YIELDING or closes or goes_on or client.rests
+                assert state is not State.RUNNING or program.open or closes or client.rests
+                waits = program.waiting and not closes and not client.rests
                 # All clients of a gang wait if one does, also after the gang has dissolved.
                 assert (state is State.WAITING) == waits or (client.group and not waits)
-                cannot = client.drain.failing_since is not None
-                if client.park is Park.BY_HAND and not self._has_just_begun and not cannot:
+                apart = self._has_just_begun or client.cannot_drain
+                if client.is_parked_by_hand and not apart:
                     assert not program.open, "parked, and its gate is open"
 
     @property
     def _has_just_begun(self) -> bool:
         """Whether a daemon has just begun, and revokes no turn yet."""
-        devices = self.world.core._devices.values()
-        return any(self.world.now < device.state.reconnect_until for device in devices)
+        return any(self.world.now < card.reconnect_until for card in self.world.cards)
 
     def _everybody_gets_a_turn(self) -> None:
         self.world.deliver_all()
-        for roster in self.world.rosters:
-            for client in list(roster.parked.values()):
+        for card in self.world.cards:
+            for client in card.parked:
                 self.world.feed(ParkChanged(now=self.world.now, client=client.id, parked=False))
         for program in self.world.programs.values():
             program.stopped = False
@@ -366,10 +364,10 @@ class Sharing(RuleBasedStateMachine):
         self._newcomers_are_answered(self.world.now + 2 * self._bound())
 
     def _newcomers_are_answered(self, end: float) -> None:
-        rosters = self.world.rosters
-        while any(roster.newcomers for roster in rosters) and self.world.now < end:
+        cards = self.world.cards
+        while any(card.has_newcomers for card in cards) and self.world.now < end:
             self.world.advance(0.5)
-        assert not any(roster.newcomers for roster in rosters), "a client never had an answer"
+        assert not any(card.has_newcomers for card in cards), "a client never had an answer"
 
 
 TestSharing = Sharing.TestCase

@@ -17,10 +17,10 @@ from nvshare.core.events import (
 )
 from nvshare.core.lease import State
 from nvshare.core.memory import Memory
-from nvshare.core.record.client import Client
 from nvshare.core.settings import Interactive, Limits, Mode
 
 from .collective import Collective
+from .inside import Known
 from .program import Program
 from .test_core import BASE, SLOWEST_DRAIN, USABLE, Sharing, interactives, lengths, limits, policies
 from .world import GPU, World
@@ -128,35 +128,31 @@ class Gangs(Sharing):
     def no_two_gangs_hold_a_part_of_each_others_devices(self) -> None:
         """A gang runs on all its devices or on none. A revoked one holds up none for ever."""
         halves: dict[int, set[bool]] = {}
-        for roster in self.world.rosters:
-            for client in roster.clients.values():
-                if client.gang.number is not None and not self._is_apart(client):
-                    halves.setdefault(client.gang.number, set()).add(client.has_turn)
-        waits = [client for roster in self.world.rosters for client in roster.waiting]
+        for card in self.world.cards:
+            for client in card.clients:
+                if client.gang is not None and not self._is_apart(client):
+                    halves.setdefault(client.gang, set()).add(client.holds)
+        waits = [client for card in self.world.cards for client in card.waiting]
         for gang, states in halves.items():
             if len(states) == 2:
                 assert not any(
-                    client.gang.number == gang and self._runs_beside(client) for client in waits
+                    client.gang == gang and self._runs_beside(client) for client in waits
                 ), f"gang {gang} runs in part"
 
-    def _runs_beside(self, client: Client) -> bool:
+    def _runs_beside(self, client: Known) -> bool:
         """Whether others of its gang run while a client waits."""
-        clients = (one for roster in self.world.rosters for one in roster.clients.values())
-        mates = [
-            one
-            for one in clients
-            if one.gang.number == client.gang.number and not self._is_apart(one)
-        ]
+        clients = (one for card in self.world.cards for one in card.clients)
+        mates = [one for one in clients if one.gang == client.gang and not self._is_apart(one)]
         yields = any(one.state is State.YIELDING for one in mates)
         return not yields and any(one.state is State.RUNNING for one in mates)
 
-    def _is_apart(self, client: Client) -> bool:
-        return client.turn.overdue or client.drain.undrained or self._has_just_begun
+    def _is_apart(self, client: Known) -> bool:
+        return client.is_overdue or client.is_undrained or self._has_just_begun
 
     def _is_promised_a_turn(self, program: Program) -> bool:
         """Ranks without a gang may keep each other from ever giving up a turn."""
         group = [one for one in self.world.programs.values() if one.group == program.group]
-        return not program.group or all(self.world.client(one).in_gang for one in group)
+        return not program.group or all(self.world.client(one).gang is not None for one in group)
 
     def _bound(self) -> float:
         # Each rank may be the last that a gang waits for, on each of its devices.

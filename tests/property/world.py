@@ -6,7 +6,6 @@ invariants after every single event.
 
 from dataclasses import replace
 
-from nvshare.core.clients.roster import Roster
 from nvshare.core.core import Core
 from nvshare.core.effects import (
     Answer,
@@ -39,15 +38,14 @@ from nvshare.core.events import (
     Timer,
     TimerFired,
 )
-from nvshare.core.host.explain import held_up_clients
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind, Memory
-from nvshare.core.record.client import Client, Park
 from nvshare.core.settings import Settings
 
 from .checks import check_grants, check_share
 from .circles import Circles
 from .collective import Collective
+from .inside import Card, Known, card, cards, resting, states
 from .program import HandoverOrder, Numbered, Program, Standby
 from .times import FollowedTime
 
@@ -58,11 +56,6 @@ JOURNAL_EVENTS = 16
 # Far more than any history has: messages at one moment, and all events of one advance.
 MOST_AT_ONCE = 2_000
 MOST_ON_THE_WAY = 20_000
-
-
-def _parks(client: Client) -> bool:
-    """Whether a client was revoked because it is parked, or will be after a long rest."""
-    return client.park is Park.BY_HAND or client.rest.asked_at is not None
 
 
 class World:
@@ -186,22 +179,18 @@ class World:
         while program.outbox:
             self.deliver(program)
 
-    def client(self, program: Program) -> Client:
+    def client(self, program: Program) -> Known:
         """What the core knows about a program."""
-        return self.roster(program.device).clients[program.id]
-
-    def roster(self, gpu: str = GPU) -> Roster:
-        """The core's roster of a device."""
-        return self.core._devices[gpu].roster
+        return card(self.core, program.device)[program.id]
 
     @property
-    def rosters(self) -> list[Roster]:
-        """The core's rosters of all devices."""
-        return [device.roster for device in self.core._devices.values()]
+    def cards(self) -> list[Card]:
+        """What the core knows about each device."""
+        return cards(self.core)
 
     def is_known(self, program: Program) -> bool:
         """Whether the core has heard of a program."""
-        return program.id in self.roster(program.device).clients
+        return program.id in card(self.core, program.device)
 
     def deliver(self, program: Program) -> None:
         """Deliver a program's oldest message to the core."""
@@ -223,15 +212,13 @@ class World:
 
     def feed(self, event: Event) -> None:
         self._note(event)
-        before = self._states()
-        clients = [client for roster in self.rosters for client in roster.clients.values()]
-        rested = {client.id for client in clients if client.gang.rests}
+        before, rested = states(self.core), resting(self.core)
         effects = self.core.handle(event)
         self.times.follow(event, effects)
         if isinstance(event, Released):
             before[event.client] = State.IDLE
         self._check(before, effects, rested)
-        check_grants(self.rosters, event, effects, rested)
+        check_grants(self.cards, event, effects, rested)
         self._check_answer(event, effects)
         self.note_who_is_held_up()
         for effect in effects:
@@ -291,48 +278,48 @@ class World:
                 del self.timers[timer]
                 self.feed(TimerFired(now=self.now, timer=timer))
 
-    def _states(self) -> dict[int, State]:
-        clients = (client for roster in self.rosters for client in roster.clients.values())
-        return {client.id: client.state for client in clients}
-
-    def _roster_of(self, client: int) -> Roster:
-        return next(roster for roster in self.rosters if client in roster.clients)
+    def _card_of(self, client: int) -> Card:
+        return next(card for card in self.cards if client in card)
 
     def _check(self, before: dict[int, State], effects: list[Effect], rested: set[int]) -> None:
         for effect in effects:
             if isinstance(effect, Grant):
-                roster = self._roster_of(effect.client)
+                here = self._card_of(effect.client)
                 # A client that rests in its gang's turn is granted anew when it goes on.
                 goes_on = before.get(effect.client) is State.RUNNING
                 assert not goes_on or effect.client in rested, "granted twice"
                 assert effect.turn > self.turns.get(effect.client, 0), "an old turn again"
                 self.turns[effect.client] = effect.turn
-                whole = roster.clients[effect.client].memory.swappable
+                whole = here[effect.client].swappable
                 assert effect.fill_bytes < max(1, whole), "a part that is not smaller"
             elif isinstance(effect, Revoke):
-                roster = self._roster_of(effect.client)
-                client = roster.clients[effect.client]
-                if _parks(client) or client.in_gang or client.group in self.collectives:
+                here = self._card_of(effect.client)
+                client = here[effect.client]
+                if (
+                    client.may_be_parked
+                    or client.gang is not None
+                    or client.group in self.collectives
+                ):
                     # It may have to give way because of another device.
                     continue
-                assert not roster.everything_fits, "everything fits, but a client was switched"
-                if roster.regime.is_sliced:
+                assert not here.everything_fits, "everything fits, but a client was switched"
+                if here.is_sliced:
                     assert not effect.evict_bytes, "everything fits, but memory is to move"
                     self.slices += 1
                 else:
                     self.switches += 1
 
     def note_who_is_held_up(self) -> None:
-        for roster in self.rosters:
-            for client in held_up_clients(roster):
+        for here in self.cards:
+            for client in here.held_up:
                 self.held_up[client.id] = self.now
                 if client.group in self.collectives:
                     # The others spin for it, and drain only when it runs.
                     mates = (one for one in self.programs.values() if one.group == client.group)
                     self.held_up |= dict.fromkeys((one.id for one in mates), self.now)
-            for client in roster.waiting:
+            for client in here.waiting:
                 # It waits for a rank of its gang that is held up, or parked.
-                if client.gang.stalled:
+                if client.stalled:
                     self.held_up[client.id] = self.now
 
     def _without_newcomers(self, event: Event, effects: list[Effect]) -> list[Answer]:
@@ -354,7 +341,7 @@ class World:
         if answers[0].verdict is not Verdict.YES:
             reports = [e for e in effects[:-1] if not isinstance(e, Report)]
             assert not reports, "refused, and something was done all the same"
-        state = self._roster_of(event.client).clients[event.client].state
+        state = self._card_of(event.client)[event.client].state
         assert state is State.RUNNING or not answers[0].missing, "missing, but does not run"
 
     def _carry_out(self, effect: Effect) -> None:

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 # How long a held client waits for the others before it is told to step. When a collective ends, all
 # its ranks report within this time; a rank that stepped earlier could begin the next one.
 STEP_PATIENCE = 0.002
-# The patience is doubled, up to this, each time that a client stepped too far and is waited for.
-LONGEST_PATIENCE = 0.064
+# The patience is doubled, up to this, each time that clients have stepped too far by turns. What a
+# call launches may take longer on one device than on another, and the rank that has completed its
+# part earlier must not begin the next one by then. A rank that is many calls behind steps as often
+# without any of the others stepping meanwhile, and waits no longer for each.
+LONGEST_PATIENCE = 1.024
 
 
 def step(gang: Gang, now: float) -> Change:
@@ -42,7 +45,7 @@ def step(gang: Gang, now: float) -> Change:
     change.take(_let_behind_in(gang, late, now))
     held = [member for member in holding if member.client.hold.stage is HoldStage.HELD]
     due = [member for member in held if member.client.hold.waits and _is_due(member, now)]
-    if due and all(member.client.hold.stage is HoldStage.STEPS for member in late):
+    if any(_has_gone_too_far(client, late) for _, client in due):
         for _, client in holding:
             client.hold.be_patient(min(2 * client.hold.step_patience, LONGEST_PATIENCE))
     for member in due:
@@ -50,13 +53,13 @@ def step(gang: Gang, now: float) -> Change:
         if client.gang.rests:
             # A resting client has no turn to step in.
             change.take(go_on(member, now))
-            client.hold.go_back(now, HoldStage.TOLD)
+            client.hold.go_back(now)
             change.add(device, *tell_to_hold(client))
         elif client.hold.room_asked_at is None and lacks_room_to_step(device.roster, client):
             client.hold.ask_room(now)
             change.add(device, *_make_room(device, client))
         else:
-            client.hold.go_back(now, HoldStage.STEPS)
+            client.hold.step(now)
             room = [Room(client.id, client.turn.number, 0)] if client.memory.swapped else []
             change.add(device, *room, StepOnce(client.id, client.turn.number))
     return change
@@ -101,6 +104,14 @@ def _make_room(device: "Device", client: Client) -> list[Effect]:
             lenders[one.id] = None
     state.lenders = tuple(lenders)
     return effects
+
+
+def _has_gone_too_far(client: Client, late: list[Member]) -> bool:
+    """Whether a client has stepped, and those that it waits for have done so after that."""
+    stepped = client.hold.stepped_at
+    if not stepped:
+        return False
+    return all(one.hold.stage is HoldStage.STEPS and one.hold.since > stepped for _, one in late)
 
 
 def _is_due(member: Member, now: float) -> bool:

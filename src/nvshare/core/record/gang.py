@@ -53,9 +53,10 @@ class Hold:
 
     stage: HoldStage | None = None
     since: float = 0.0
-    # Whether a thread waits at its gate; and after which time it is told to step.
+    # Whether a thread waits at its gate; after which time it is told to step, and when it was last.
     waits: bool = False
     step_patience: float = 0.0
+    stepped_at: float = 0.0
     # When others were told to make room for a step, if they were; and whether clients of its gang
     # wait for turns, so that it may wait for them.
     room_asked_at: float | None = None
@@ -64,15 +65,19 @@ class Hold:
     def begin(self, now: float, stage: HoldStage, *, waits: bool) -> None:
         """Note that the client was told to hold."""
         self.stage, self.since, self.waits = stage, now, waits
-        self.room_asked_at, self.awaits_ranks = None, False
+        self.stepped_at, self.room_asked_at, self.awaits_ranks = 0.0, None, False
 
     def drain(self, now: float, *, waits: bool) -> None:
         """Note that it has no work in flight."""
         self.stage, self.since, self.waits = HoldStage.HELD, now, waits
 
-    def go_back(self, now: float, stage: HoldStage) -> None:
-        """Note that it was told to let a call pass, and has work in flight again."""
-        self.stage, self.since = stage, now
+    def go_back(self, now: float) -> None:
+        """Note that its gate was open for a moment: it may have work in flight again."""
+        self.stage, self.since = HoldStage.TOLD, now
+
+    def step(self, now: float) -> None:
+        """Note that it was told to let a call pass."""
+        self.stage, self.since, self.stepped_at = HoldStage.STEPS, now, now
 
     def end(self) -> None:
         """Note that it was told something else."""

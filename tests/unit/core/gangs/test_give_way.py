@@ -65,7 +65,7 @@ def test_who_has_nothing_to_do_does_not_step(stage: Stage) -> None:
 def test_who_stepped_too_far_makes_the_others_more_patient(stage: Stage) -> None:
     stage.held(10, waits=True)
     stage.fire(0, TimerKind.STEP)
-    for _ in range(9):
+    for _ in range(6):
         # 10 is in the next collective by now, and 11 is held before it; and the other way round.
         stage.held(11, waits=True)
         assert steps(stage.fire(1, TimerKind.STEP)) == [11]
@@ -75,6 +75,17 @@ def test_who_stepped_too_far_makes_the_others_more_patient(stage: Stage) -> None
     stage.held(10)
     stage.held(11)
     assert stage.client(10).hold.step_patience == 0.0
+
+
+def test_who_is_many_calls_behind_does_not_wait_longer_for_each(stage: Stage) -> None:
+    stage.held(10, waits=True)
+    stage.fire(0, TimerKind.STEP)
+    stage.held(11, waits=True)
+    for _ in range(9):
+        # 10 is in a collective, and 11 is on its way there.
+        assert steps(stage.fire(1, TimerKind.STEP)) == [11]
+        stage.held(11, waits=True)
+    assert stage.client(11).hold.step_patience == STEP_PATIENCE
 
 
 def test_when_nobody_waits_any_more_the_gates_open_again(stage: Stage) -> None:
