@@ -115,7 +115,7 @@ class Core:
         """Order what concerns several devices, because of gangs or of the shared host."""
         more = self._gangs.arrange(now)
         for _ in range(_ROUNDS):
-            stale = [device for device in self._devices.values() if device.is_stale]
+            stale = self._stale()
             if not stale:
                 break
             # The host memory that one device takes may change what another one can have.
@@ -126,6 +126,10 @@ class Core:
             return effects
         more += self._host.judge("", None)
         return sorted([*map(self._in_time, effects), *more], key=_is_answer)
+
+    def _stale(self) -> list[Device]:
+        """Return the devices whose orders were given for another host memory than there is now."""
+        return [device for device in self._devices.values() if device.is_stale]
 
     def _in_time(self, effect: Effect) -> Effect:
         """Correct an answer whose client was told to hold with its gang meanwhile.

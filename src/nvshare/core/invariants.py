@@ -35,6 +35,7 @@ def validate(devices: Collection[Device], host: Host, gangs: Gangs, journal: Jou
     found = {device.state.id: list(_problems(device)) for device in devices}
     found["host"] = list(_host(host, devices))
     found["gangs"] = list(gang_problems(devices))
+    found["host"] += [f"{one.state.id} knows other host memory" for one in devices if one.is_stale]
     if not gangs.is_arranged:
         found["gangs"].append("a client is told one thing and then another, without end")
     for name, problems in found.items():
@@ -61,6 +62,8 @@ def _host(host: Host, devices: Iterable[Device]) -> Iterator[str]:
 
 
 def _problems(device: Device) -> Iterator[str]:
+    if not device.roster.is_settled:
+        yield "who may run was not found in so many rounds"
     yield from _membership(device.roster)
     yield from _sums(device.roster)
     yield from _queue(device.roster)
@@ -146,7 +149,7 @@ def _everyone_load(roster: Roster) -> Load:
     load = _load(c for c in roster.clients.values() if not c.is_away)
     for client in roster.parked.values():
         if client.is_away:
-            load.add(roster.regime.claim(client))
+            load.add(roster.regime.parked_weight(client))
     return load
 
 

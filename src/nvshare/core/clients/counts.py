@@ -74,7 +74,7 @@ class Counts:
     # Clients that compute all the time.
     busy = SumOf(lambda one: int(one.work.busy))
 
-    everyone_load = LoadOf(lambda one: one.claim)
+    everyone_load = LoadOf(lambda one: one.taken)
     waiting_load = LoadOf(lambda one: one.weight if one.is_waiting else None)
     running_load = LoadOf(lambda one: one.weight if one.state is State.RUNNING else None)
     yielding_load = LoadOf(lambda one: one.weight if one.is_yielding else None)
@@ -97,6 +97,8 @@ class Counts:
         self.regime = regime
         # Whether the clients that work at the same time have changed since the last attribution.
         self.neighbours_changed = True
+        # Whether the last search for who may run has come to an end (turns/gates.py).
+        self.is_settled = True
         self.clients: Clients = {}
         self._noted: dict[int, tuple[tuple[Any, ...], Kept]] = {}
         for counter in _COUNTERS:
@@ -113,7 +115,7 @@ class Counts:
             self._noted.pop(client.id, None)
         else:
             client.weight = self.regime.weigh(client)
-            client.claim = self.regime.claim(client) if client.is_away else client.weight
+            client.taken = self.regime.parked_weight(client) if client.is_away else client.weight
             after, keeps = tuple([rule(client) for rule in _RULES]), Kept.of(client)
             self.clients[client.id] = client
             self._noted[client.id] = after, keeps

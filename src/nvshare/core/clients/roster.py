@@ -50,7 +50,7 @@ class Roster(Counts):
             self.neighbours_changed = True
         self.move(client, step, now)
 
-    def restore(self, clients: Iterable[Client]) -> None:
+    def load(self, clients: Iterable[Client]) -> None:
         """Take in the clients of a snapshot, in the order in which they came to their states."""
         for client in clients:
             self._orders = client.order

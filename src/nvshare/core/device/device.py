@@ -61,7 +61,7 @@ class Device:
         self.state = snapshot.state.copy()
         policy = find_policy(self.state.settings.policy)
         self.roster = Roster(self.state, policy, find_regime(self.state.regime), host)
-        self.roster.restore(client.copy() for client in snapshot.clients)
+        self.roster.load(client.copy() for client in snapshot.clients)
         # The host memory that was left when this device last restored its invariants.
         self.note_host()
 

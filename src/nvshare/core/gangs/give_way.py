@@ -8,7 +8,7 @@ pass (stepping.py).
 
 from typing import TYPE_CHECKING
 
-from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.effects import Effect
 from nvshare.core.gangs.gang import Change, Gang, Member, by_device
 from nvshare.core.gangs.step import STEP_PATIENCE, step
 from nvshare.core.host.admit import host_lets_all
@@ -17,6 +17,7 @@ from nvshare.core.memory import Load
 from nvshare.core.moves.sizes import choose_way, outgoing_bytes
 from nvshare.core.record.client import Client, Park
 from nvshare.core.record.gang import HoldStage
+from nvshare.core.turns.orders import keep, revoke_now
 from nvshare.core.turns.revoke import revoke, tell_to_hold
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _keep(gang: Gang, now: float, retry_at: float | None = None) -> Change:
         if retry_at is not None:
             roster.set_undrained(client, True)
             client.drain.retry(retry_at)
-        change.add(device, *([] if client.gang.rests else [Keep(client.id, client.turn.number)]))
+        change.add(device, *([] if client.gang.rests else [keep(client)]))
     return change
 
 
@@ -161,7 +162,7 @@ def give_up_alone(member: Member, now: float) -> Change:
         change.add(device)
     elif client.turn.overdue:
         client.hold.end()
-        change.add(device, Revoke(client.id, client.turn.number, Urgency.NOW))
+        change.add(device, revoke_now(client))
     elif client.hold.stage is not None:
         device.roster.let_go(client, now)
         change.add(device, *_revoke(device, [client]))

@@ -5,9 +5,9 @@ its place is not taken and its memory stays. It gets a new grant as soon as it w
 rank that has run out of work is often just waiting for the others of its collective.
 """
 
-from nvshare.core.effects import Grant
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.moves.sizes import fill_order
+from nvshare.core.turns import orders
 
 
 def attend_rests(gang: Gang, now: float) -> Change:
@@ -36,5 +36,5 @@ def go_on(member: Member, now: float) -> Change:
     client.gang.end_rest()
     client.work.note_work(now)
     fill = fill_order(client, device.roster.room)
-    change.add(device, Grant(client.id, client.turn.number, fill))
+    change.add(device, orders.grant(client, fill))
     return change

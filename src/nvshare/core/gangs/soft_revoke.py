@@ -6,9 +6,9 @@ as well. None of them moves memory by itself then: the gang may go on.
 
 from typing import TYPE_CHECKING
 
-from nvshare.core.effects import Keep, Revoke, Urgency
 from nvshare.core.gangs.gang import Change, Gang, Member
 from nvshare.core.host.admit import running_admits
+from nvshare.core.turns.orders import keep, revoke_when_idle
 from nvshare.core.turns.rest import rest_seconds
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _ask(running: list[Member], needed: list[Member], now: float) -> Change:
         device.roster.ask(client, now)
         client.turn.expect_rest(rest)
         client.turn.note_slice(sliced=device.roster.regime.is_sliced)
-        order = Revoke(client.id, client.turn.number, Urgency.WHEN_IDLE, idle_seconds=rest)
+        order = revoke_when_idle(client, rest)
         change.add(device, *([] if client.gang.rests else [order]))
     return change
 
@@ -58,7 +58,5 @@ def _relax(running: list[Member], now: float) -> Change:
     for device, client in running:
         if client.turn.soft_revoked:
             device.roster.keep(client, now)
-            change.add(
-                device, *([] if client.gang.rests else [Keep(client.id, client.turn.number)])
-            )
+            change.add(device, *([] if client.gang.rests else [keep(client)]))
     return change

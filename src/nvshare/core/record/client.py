@@ -78,7 +78,7 @@ class Client:
     # The part of the device's capacity that it takes under the present regime.
     weight: int = 0
     # The part that it keeps from others, whether it runs or not.
-    claim: int = 0
+    taken: int = 0
     # Why it is parked (turns/park.py), and since when.
     park: Park | None = None
     parked_at: float = 0.0

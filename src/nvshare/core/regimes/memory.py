@@ -18,6 +18,6 @@ class ByMemory(Regime):
         """Return all the room there is."""
         return room
 
-    def claim(self, client: Client) -> int:
+    def parked_weight(self, client: Client) -> int:
         """Count the bytes of a parked client that are still there."""
         return client.staying

@@ -14,7 +14,7 @@ class OneAtATime(Regime):
         """Count clients; of a gang's clients, one."""
         return int(not client.gang.rides)
 
-    def claim(self, client: Client) -> int:
+    def parked_weight(self, client: Client) -> int:
         """Count a parked client while some of its memory has not left, and so is in the way."""
         return int(client.staying > 0)
 

@@ -42,7 +42,7 @@ class Regime:
         del room
         return 1
 
-    def claim(self, client: Client) -> int:
+    def parked_weight(self, client: Client) -> int:
         """Return the capacity that a parked client takes, by its memory still on the device."""
         del client
         return 0

@@ -18,6 +18,7 @@ from nvshare.core.moves.sizes import (
 )
 from nvshare.core.precedence.charge import begin_turn
 from nvshare.core.record.client import Client, Park, Told
+from nvshare.core.turns import orders
 from nvshare.core.turns.end import fill_seconds, keep_turn, least_turn
 from nvshare.core.turns.head import find_head, set_head
 from nvshare.core.turns.soft_revoke import relax
@@ -85,7 +86,7 @@ def grant(roster: Roster, client: Client, now: float, *, is_guest: bool = False)
     if begins and settings.turn_seconds is not None:
         # A length from the settings may be shorter than the move.
         keep_turn(state, now, fill_seconds(state, client))
-    return Grant(client.id, turn, order, missing)
+    return orders.grant(client, order, missing)
 
 
 def _limit(roster: Roster, client: Client) -> float | None:

@@ -27,9 +27,10 @@ def open_gates(roster: Roster, now: float) -> list[Effect]:
             lengthen_turn(roster, now)
         orders = [*room, *move_over_limit_out(roster), *leave_to_bursts(roster)]
         effects += orders
-        head = find_head(roster)
+        head = None if roster.everything_fits else find_head(roster)
         is_same = (head.id if head else None) == state.head
-        if not roster.host.is_tight or (is_same and not orders):
+        roster.is_settled = not roster.host.is_tight or (is_same and not orders)
+        if roster.is_settled:
             break
         # Memory that leaves for one client takes host memory from another.
     return effects

@@ -17,11 +17,12 @@ Without ``idle_park`` none of this concerns clients that are not parked.
 from math import inf
 
 from nvshare.core.clients.roster import Roster
-from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.effects import Effect
 from nvshare.core.lease import State
 from nvshare.core.moves.evict import evict
 from nvshare.core.record.client import Client, Park, in_order
 from nvshare.core.settings import Mode, Settings
+from nvshare.core.turns.orders import keep, revoke_now, revoke_when_idle
 from nvshare.core.turns.revoke import tell_to_hold
 
 # The part of the rest that a client is asked to watch itself. The order has room for about an hour.
@@ -45,7 +46,7 @@ def park_memory(roster: Roster, now: float) -> list[Effect]:
             if client.hold.stage is not None:
                 effects += tell_to_hold(client)
             else:
-                effects.append(Revoke(client.id, client.turn.number, Urgency.NOW))
+                effects.append(revoke_now(client))
         elif client.staying and client.is_away and now >= client.moving.again_at:
             effects += evict(roster, client, client.staying)
     return effects
@@ -59,15 +60,13 @@ def ask_to_rest(roster: Roster, now: float) -> list[Effect]:
     for client in in_order(roster.resting.values()):
         if now < _asks_at(state.settings, client) or client.rest.asked_seconds != rest:
             roster.set_rest_asked(client, None)
-            effects.append(Keep(client.id, client.turn.number))
+            effects.append(keep(client))
     if state.settings.idle_park is None:
         return effects
     for client in roster.running.values():
         if client.rest.asked_at is None and now >= _asks_at(state.settings, client):
             roster.set_rest_asked(client, now, rest)
-            effects.append(
-                Revoke(client.id, client.turn.number, Urgency.WHEN_IDLE, idle_seconds=rest)
-            )
+            effects.append(revoke_when_idle(client, rest))
     return effects
 
 

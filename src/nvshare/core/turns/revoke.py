@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import inf
 
 from nvshare.core.clients.roster import Roster
-from nvshare.core.effects import Effect, Report, ReportKind, Revoke, Urgency
+from nvshare.core.effects import Effect, Report, ReportKind
 from nvshare.core.effects import Hold as TellToHold
 from nvshare.core.lease import State, Step
 from nvshare.core.moves.sizes import share_out
@@ -17,6 +17,7 @@ from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
 from nvshare.core.record.gang import HoldStage
 from nvshare.core.settings import Way
+from nvshare.core.turns.orders import revoke_now
 
 # How long clients may go on with launched work before they move memory out so that a held client
 # can step (gangs/step.py), and how long that move may take; and before clients that wait for
@@ -39,10 +40,7 @@ def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list
             continue
         evicted = shares.get(client.id, 0)
         roster.set_evicting(client, evicted)
-        displace = evicted > 0 and way is Way.DISPLACE
-        effects.append(
-            Revoke(client.id, client.turn.number, Urgency.NOW, evicted, displace=displace)
-        )
+        effects.append(revoke_now(client, evicted, way))
     return effects
 
 
@@ -120,7 +118,7 @@ def send_away(roster: Roster, client: Client, now: float) -> list[Effect]:
         "for it"
     )
     return [
-        Revoke(client.id, client.turn.number, Urgency.NOW, 0),
+        revoke_now(client),
         Report(ReportKind.OVERDUE, state.id, client.id, text),
     ]
 

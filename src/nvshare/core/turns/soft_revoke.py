@@ -5,10 +5,10 @@ are asked together (gangs/soft_revoke.py).
 """
 
 from nvshare.core.clients.roster import Roster
-from nvshare.core.effects import Effect, Keep, Revoke, Urgency
+from nvshare.core.effects import Effect, Revoke
 from nvshare.core.moves.sizes import choose_way, outgoing_bytes
 from nvshare.core.record.client import Client, in_order
-from nvshare.core.settings import Way
+from nvshare.core.turns.orders import keep, revoke_when_idle
 from nvshare.core.turns.rest import rest_asked
 
 # As a part of the grace: long enough for one to give way, and for the others to hear of it.
@@ -51,14 +51,7 @@ def _please(roster: Roster, client: Client, head: Client, now: float, place: int
         seconds += place * APART * state.settings.idle_grace
     client.turn.expect_rest(seconds)
     client.turn.note_slice(sliced=roster.regime.is_sliced)
-    return Revoke(
-        client.id,
-        client.turn.number,
-        Urgency.WHEN_IDLE,
-        evicted,
-        seconds,
-        displace=evicted > 0 and way is Way.DISPLACE,
-    )
+    return revoke_when_idle(client, seconds, evicted, way)
 
 
 def relax(roster: Roster, now: float) -> list[Effect]:
@@ -70,4 +63,4 @@ def relax(roster: Roster, now: float) -> list[Effect]:
         if state.handover and state.handover.from_client == client.id:
             # Keep takes a hand-over back as well.
             state.handover = None
-    return [Keep(client.id, client.turn.number) for client in asked]
+    return [keep(client) for client in asked]

@@ -18,11 +18,12 @@ is: a client that needs its place waits.
 from math import inf
 
 from nvshare.core.clients.roster import Roster
-from nvshare.core.effects import CancelHandover, Effect, Report, ReportKind, Revoke, Urgency
+from nvshare.core.effects import CancelHandover, Effect, Report, ReportKind
 from nvshare.core.lease import Step
 from nvshare.core.memory import Load
 from nvshare.core.record.client import Client, Told, in_order
 from nvshare.core.record.device import DeviceState
+from nvshare.core.turns.orders import revoke_now
 
 # For how long it is told nothing, at first and at most.
 FIRST_PAUSE = 2.0
@@ -102,7 +103,7 @@ def try_again(roster: Roster, now: float) -> list[Effect]:
             # The clients that went on without it have left.
             _go_on(roster, client, now)
         else:
-            effects.append(Revoke(client.id, client.turn.number, Urgency.NOW))
+            effects.append(revoke_now(client))
     return effects
 
 

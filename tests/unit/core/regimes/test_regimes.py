@@ -65,7 +65,7 @@ def test_what_is_left_of_a_parked_client_is_in_the_way_of_memory(
 ) -> None:
     for swapped, expected in ((3, claim), (8, without)):
         client = Client(1, memory=Memory(8, 0, swapped), park=Park.IDLE)
-        assert find_regime(name).claim(client) == expected
+        assert find_regime(name).parked_weight(client) == expected
 
 
 def test_where_somebody_has_its_work() -> None:
