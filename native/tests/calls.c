@@ -1,7 +1,7 @@
 /* Notes which functions each thread of a program enters, in order and once each: for a build of the
  * interposer with -finstrument-functions (tools/docs/ways). It is linked into no other.
  *
- * The notes are in a file that the reader has made and maps as well (NVSHARE_CALLS). The reader
+ * The notes are in a file that the reader has made and maps as well (CALLS_FILE). The reader
  * says in it which phase has begun; in phase 0 nothing is noted. */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ static struct page *page;
 static _Atomic uint64_t seen[NOTES * 4];
 
 __attribute__((constructor)) UNTRACED static void begin(void) {
-    const char *path = getenv("NVSHARE_CALLS");
+    const char *path = getenv("CALLS_FILE");
     int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (file < 0)
         return;

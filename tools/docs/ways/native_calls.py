@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.integration.building import build_native
 from tools.docs.pages import ROOT
 
-VARIABLE = "NVSHARE_CALLS"
+VARIABLE = "CALLS_FILE"
 _HEAD, _NOTE = struct.Struct("II"), struct.Struct("QII")
 _MOST_NOTES = 1 << 14
 # Wrappers are generated from it.
