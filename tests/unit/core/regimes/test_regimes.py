@@ -22,7 +22,7 @@ def roster_of(*clients: Client, regime: RegimeName = RegimeName.MEMORY) -> Roste
     roster = Roster(make_state(), find_policy("fifo"), find_regime(regime))
     for client in clients:
         client.state = State.IDLE
-    roster.restore(clients)
+    roster.load(clients)
     return roster
 
 
