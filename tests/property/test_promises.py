@@ -115,3 +115,18 @@ def test_a_stopped_program_holds_nobody_up_for_ever(sizes: list[int], stopped: i
     patience = world.settings.revoke_patience
     world.advance(len(programs) * (TURN + patience))
     assert all(program.seen for program in programs if program is not villain)
+
+
+def test_in_slices_a_user_with_many_programs_has_the_part_of_one_with_one() -> None:
+    """Programs 1, 4, 7, ... have one owner, and 2 another one. The rest are there and rest."""
+    world = World(USABLE, Settings(slice_seconds=1.0))
+    programs = [world.join(Memory(1)) for _ in range(13)]
+    computing = [program for program in programs if program.id % 3 == 1 or program.id == 2]
+    for program in programs:
+        program.work()
+    for _ in range(800):
+        world.advance(0.25)
+        for program in computing:
+            program.use(program.held - program.used)
+    one = next(program.held for program in computing if program.id == 2)
+    assert one >= 0.9 * sum(program.held for program in computing) / 2

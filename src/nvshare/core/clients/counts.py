@@ -67,10 +67,10 @@ class Counts:
     # Clients that have gained memory in their turns, not checked yet whether it fits.
     grown = SetOf(lambda one: one.growth.grown > 0)
 
-    # Competing clients of each priority; and clients of each user or container that hold the device
-    # or wait for it.
+    # Competing clients of each priority; and clients of each user or container that compete for the
+    # device at present: they hold it or wait for it, and weigh something.
     classes = NumberOf[Priority](lambda one: None if one.is_away else one.limits.priority)
-    tenants = NumberOf[str](lambda one: one.tenant if one.has_turn or one.is_waiting else None)
+    tenants = NumberOf[str](lambda one: one.tenant if one.weight and one.is_present else None)
     # Clients that compute all the time.
     busy = SumOf(lambda one: int(one.work.busy))
 

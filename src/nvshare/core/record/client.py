@@ -157,6 +157,11 @@ class Client:
         return self.state is State.WAITING and self.park is not Park.BY_HAND
 
     @property
+    def is_present(self) -> bool:
+        """Whether it has a turn, or waits for other clients only."""
+        return self.has_turn or self.is_waiting
+
+    @property
     def is_yielding(self) -> bool:
         """Whether it was told to give way, and others wait for that."""
         return self.state is State.YIELDING and not self.turn.overdue

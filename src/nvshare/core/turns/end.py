@@ -9,8 +9,8 @@ from nvshare.core.record.pace import MULTIPLIER
 
 # As a part of the shortest turn: how long a turn lasts at least where memory moves.
 LEAST = 1 / 300
-# The same: by how much the uses of clients differ that take equal turns. One that has used more
-# than that has overrun its turns.
+# As a part of the shortest turn, or of a slice: by how much the uses of clients differ that take
+# equal turns. One that has used more than that has overrun its turns.
 SWING = 0.25
 
 
@@ -42,7 +42,8 @@ def _catch_up(roster: Roster, head: Client, now: float) -> float:
     longest = state.turn_started + state.settings.longest_turn
     own = use_of(roster, head)
     most = max((use_of(roster, one) for one in roster.in_the_way), default=own)
-    swing = SWING * state.settings.turn_min if _are_alike(roster, head) else 0.0
+    turn = roster.usual_turn if roster.regime.is_sliced else state.settings.turn_min
+    swing = SWING * turn if _are_alike(roster, head) else 0.0
     if most + swing >= own:
         return now
     step = LEAST * roster.usual_turn
