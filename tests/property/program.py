@@ -98,6 +98,8 @@ class Program:
     device: str = ""
     # Its gang, and the collectives that it waits for together with the other ranks.
     group: str = ""
+    # Who it belongs to: one of three users, if nobody says.
+    owner: str = ""
     collective: Collective | None = None
     busy: bool = False
     stopped: bool = False
@@ -506,7 +508,7 @@ class Program:
             ClientJoined(
                 now=0.0,
                 client=self.id,
-                owner=f"owner {self.id % 3}",
+                owner=self.owner or f"owner {self.id % 3}",
                 device=self.device,
                 memory=self._told(),
                 kind=self.kind,

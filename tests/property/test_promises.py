@@ -78,7 +78,7 @@ def test_who_computes_all_the_time_takes_short_turns_and_nobody_else(
     busy: list[bool], policy: str
 ) -> None:
     world = World(USABLE, Settings(policy=policy, slice_seconds=1.0))
-    programs = [world.join(Memory(2)) for _ in busy]
+    programs = [world.join(Memory(2), owner="one") for _ in busy]
     for program in programs:
         program.work()
     for _ in range(60):
@@ -118,15 +118,15 @@ def test_a_stopped_program_holds_nobody_up_for_ever(sizes: list[int], stopped: i
 
 
 def test_in_slices_a_user_with_many_programs_has_the_part_of_one_with_one() -> None:
-    """Programs 1, 4, 7, ... have one owner, and 2 another one. The rest are there and rest."""
+    """Others of both are there as well, and rest."""
     world = World(USABLE, Settings(slice_seconds=1.0))
-    programs = [world.join(Memory(1)) for _ in range(13)]
-    computing = [program for program in programs if program.id % 3 == 1 or program.id == 2]
-    for program in programs:
+    many = [world.join(Memory(1), owner="many") for _ in range(8)]
+    one, *others = [world.join(Memory(1), owner="one") for _ in range(4)]
+    computing = [*many[:5], one]
+    for program in (*many, one, *others):
         program.work()
     for _ in range(800):
         world.advance(0.25)
         for program in computing:
             program.use(program.held - program.used)
-    one = next(program.held for program in computing if program.id == 2)
-    assert one >= 0.9 * sum(program.held for program in computing) / 2
+    assert one.held >= 0.9 * sum(program.held for program in computing) / 2

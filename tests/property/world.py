@@ -133,6 +133,7 @@ class World:
         tangled: int = 0,
         gpu: str = GPU,
         group: str = "",
+        owner: str = "",
     ) -> Program:
         self.joined += 1
         program = Program(
@@ -145,6 +146,7 @@ class World:
             is_explicit=is_explicit and kind is Kind.MANAGED,
             tangled=tangled,
             group=group,
+            owner=owner,
         )
         if group:
             program.collective = self.collectives[group]
