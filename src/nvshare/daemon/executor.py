@@ -74,7 +74,7 @@ class Executor:
         self._numbers: dict[int, int] = {}
         self._last_number = 0
         self.handovers: dict[str, int] = {}
-        # Makes host memory (extents.py).
+        # Makes host memory (host/extents.py).
         self.on_provide: Callable[[int, int], None] | None = None
 
     def now(self) -> float:

@@ -17,27 +17,27 @@ from nvshare.core.core import Core
 from nvshare.core.effects import ReportKind
 from nvshare.core.events import Event
 from nvshare.core.settings import Limits
-from nvshare.daemon.absence import Absences
-from nvshare.daemon.admission import Admission
-from nvshare.daemon.allocation import Decision, decide
-from nvshare.daemon.belief import Belief
-from nvshare.daemon.client_settings import client_settings
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.clients.allocation import Decision, decide
+from nvshare.daemon.clients.claims import Claims
+from nvshare.daemon.clients.frame_values import Rejection
+from nvshare.daemon.clients.session import Session
+from nvshare.daemon.clients.settings import client_settings
 from nvshare.daemon.executor import Executor
-from nvshare.daemon.extents import Extents
-from nvshare.daemon.footprint import Footprint
-from nvshare.daemon.groups import Group, Groups
-from nvshare.daemon.headroom import Headroom, Reader, no_limits
-from nvshare.daemon.identity import Identity, Visitor, own_container
+from nvshare.daemon.gpus.outages import Outages
+from nvshare.daemon.gpus.survey import Gpu
+from nvshare.daemon.groups.groups import Group, Groups
+from nvshare.daemon.groups.names import find_group, name_of
+from nvshare.daemon.groups.pods import Pods
+from nvshare.daemon.host.extents import Extents
+from nvshare.daemon.host.headroom import Headroom, Reader, no_limits
 from nvshare.daemon.logs import fields
-from nvshare.daemon.naming import find_group, name_of
-from nvshare.daemon.outsiders import Outsiders
-from nvshare.daemon.peer import Peer
-from nvshare.daemon.peers import Peers
-from nvshare.daemon.pod_limits import Pods
-from nvshare.daemon.reading import Rejection
-from nvshare.daemon.session import Session
-from nvshare.daemon.thrash_watch import ThrashWatch
+from nvshare.daemon.tenants.admission import Admission
+from nvshare.daemon.tenants.identity import Identity, Visitor, own_container
+from nvshare.daemon.tenants.peer import Peer
+from nvshare.daemon.tenants.peers import Peers
+from nvshare.daemon.usage.footprint import Footprint
+from nvshare.daemon.usage.outsiders import Outsiders
+from nvshare.daemon.usage.watch_thrashing import ThrashWatch
 from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings, PeerSettings
 from nvshare.telemetry.ceilings import Ceilings
 from nvshare.telemetry.pod_orders import PodOrders
@@ -97,7 +97,7 @@ class Node:
         self._on_population = on_population
         self.executor = Executor(core or Core(), loop, gpu_clock)
         self.gpus: dict[str, Gpu] = {}
-        self.absences = Absences(self)
+        self.outages = Outages(self)
         self.settings: dict[str, DeviceSettings] = {}
         self.node_settings = NodeSettings()
         self.handovers: dict[str, int] = {}
@@ -113,7 +113,7 @@ class Node:
             is_emulated=is_emulated,
             own_pid=os.getpid() if populated else None,
         )
-        self.belief = Belief(self)
+        self.claims = Claims(self)
         self.footprint = Footprint(self)
         self.outsiders = Outsiders(self)
         self.thrashing = ThrashWatch(self)
@@ -294,8 +294,8 @@ class Node:
         if hello.flags & frames.HelloFlags.UNDECIDED:
             session.send(client_allocation(session.decision))
         session.send(frames.Welcome(number, self._version))
-        if (absence := self.absences.of(gpu)) is not None:
-            self.absences.tell(session, absence)
+        if (outage := self.outages.of(gpu)) is not None:
+            self.outages.tell(session, outage)
         session.tell_settings(self._tell_settings(gpu))
         self._on_population(len(self.sessions))
         self.footprint.soon()
@@ -330,7 +330,7 @@ class Node:
         self.departed[session.member.gpu.uuid].update(self.counts_of(session, self.now()))
         # Before the core decides anything: it can send this client nothing any more.
         self.executor.remove(number)
-        self.belief.forget(number)
+        self.claims.forget(number)
         self.extents.leave(number)
         del self.sessions[number]
         self._populations[session.member.gpu.uuid] -= 1
@@ -351,7 +351,7 @@ class Node:
 
     def counts_of(self, session: Session, now: float) -> dict[str, int]:
         """Return all counters of a client, for a sum over clients."""
-        counts = session.tally.counts(now)
+        counts = session.counters.counts(now)
         if session.member is not None:
             spent = self.executor.times.spent(session.member.id, now)
             for part, value in spent.items():

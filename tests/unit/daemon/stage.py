@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nvshare.core.events import Event
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.node import Node
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames

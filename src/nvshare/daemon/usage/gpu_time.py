@@ -1,0 +1,108 @@
+"""Reports to the core how long each GPU has worked for each process, as NVML tells.
+
+Only GPUs are polled where a client has a share of compute and is not alone. The calls are slow on
+some drivers, and so are made in a thread.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from nvshare.core.events import Given
+from nvshare.daemon.gpus.survey import open_nvml
+from nvshare.daemon.logs import fields
+
+if TYPE_CHECKING:
+    from nvshare.daemon.gpus.survey import Gpu
+    from nvshare.daemon.node import Node
+
+log = logging.getLogger(__name__)
+
+# NVML has samples of a sixth of a second or more.
+_PAUSE = 0.5
+
+# By pid, the time of the last sample, and the percentage of the time that the process had since.
+Samples: TypeAlias = Mapping[int, tuple[int, int]]
+
+
+def nvml_samples(uuid: str, seen: int) -> Samples:
+    """Return the samples that are newer than the last one seen. OSError: this GPU does not tell.
+
+    Nothing is returned if no sample has been taken since, or if processes have just come or gone:
+    then the samples can be read a moment later.
+    """
+    import pynvml
+
+    try:
+        open_nvml()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+        found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
+    except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):
+        return {}
+    except pynvml.NVMLError_GpuIsLost:
+        # The GPU may come back, and tell again.
+        return {}
+    except pynvml.NVMLError as error:
+        raise OSError(str(error)) from error
+    return {int(one.pid): (int(one.timeStamp), int(one.smUtil)) for one in found}
+
+
+class GpuTime:
+    """Polls NVML."""
+
+    def __init__(self, node: "Node", samples: Callable[[str, int], Samples] = nvml_samples) -> None:
+        self._node = node
+        self._samples = samples
+        # When each GPU was last polled, and the newest sample seen then. GPUs that do not tell are
+        # not asked again.
+        self._asked: dict[str, float] = {}
+        self._seen: dict[str, int] = {}
+        self._silent: set[str] = set()
+
+    async def follow(self) -> None:
+        """Poll until the daemon ends."""
+        while True:
+            await asyncio.sleep(_PAUSE)
+            await self.look()
+
+    async def look(self) -> None:
+        """Poll the GPUs where it matters."""
+        for gpu in list(self._node.gpus.values()):
+            if gpu.uuid not in self._silent and self._matters(gpu):
+                await self._ask(gpu)
+            else:
+                self._asked.pop(gpu.uuid, None)
+
+    def _matters(self, gpu: "Gpu") -> bool:
+        device = self._node.core.view(gpu.uuid)
+        return device.has_shares and device.clients > 1
+
+    async def _ask(self, gpu: "Gpu") -> None:
+        try:
+            samples = await asyncio.to_thread(self._samples, gpu.uuid, self._seen.get(gpu.uuid, 0))
+        except OSError as error:
+            self._silent.add(gpu.uuid)
+            log.warning(
+                "NVML reports no utilisation per process: shares are kept, but programs that run "
+                "beside others get less than theirs",
+                extra=fields(device=gpu.index, why=error),
+            )
+            return
+        sessions = self._node.sessions_of(gpu)
+        if not any(session.identity.pid in samples for session in sessions):
+            # Nothing is new, or NVML knows the processes by other pids than we do.
+            return
+        now = self._node.now()
+        before, self._asked[gpu.uuid] = self._asked.get(gpu.uuid), now
+        for time, _ in samples.values():
+            self._seen[gpu.uuid] = max(time, self._seen.get(gpu.uuid, 0))
+        self._tell(gpu, samples, now, None if before is None else now - before)
+
+    def _tell(self, gpu: "Gpu", samples: Samples, now: float, passed: float | None) -> None:
+        members = {s.member.id: s for s in self._node.sessions_of(gpu) if s.member is not None}
+        for client in self._node.core.client_views(members):
+            if client.has_share:
+                _, percent = samples.get(members[client.id].identity.pid, (0, 0))
+                seconds = None if passed is None else percent / 100 * passed
+                self._node.dispatch(Given(now=now, client=client.id, seconds=seconds))
