@@ -18,7 +18,7 @@ from nvshare.daemon import logs
 from nvshare.daemon.api.control import Control
 from nvshare.daemon.api.read_only import ReadOnlyApi
 from nvshare.daemon.api.scrapes import Scrapes
-from nvshare.daemon.clients.last_minute import follow_minutes
+from nvshare.daemon.clients.sample_clients import sample_clients
 from nvshare.daemon.config import Config, Sources
 from nvshare.daemon.gpus.arrivals import Arrivals, choose, gpus_so_far
 from nvshare.daemon.gpus.locks import GpuLocks
@@ -182,7 +182,7 @@ class _Daemon:
             populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
-        node.change_ceilings(self._config.cluster.all_ceilings())
+        node.limits.change_ceilings(self._config.cluster.all_ceilings())
         node.peers.must_see = bool(self._config.cluster.node)
         control = Control(node)
         self._read_only = ReadOnlyApi(
@@ -194,18 +194,18 @@ class _Daemon:
         )
         await self._read_only.start()
         self._reconnect_seconds = self._config.reconnect_seconds if self._marker.was_set else 0.0
-        arrivals = Arrivals(node, self._config.devices, self._admit)
+        arrivals = Arrivals(node.gpus, node.outages, self._config.devices, self._admit)
         await arrivals.take_note(self._found)
         self._reconnect_seconds = self._config.reconnect_seconds
         self._run_beside(arrivals.follow())
-        self._run_beside(GpuTime(node).follow())
-        self._run_beside(node.headroom.follow())
+        self._run_beside(GpuTime(node.parts).follow())
+        self._run_beside(node.parts.headroom.follow())
         self._run_beside(node.footprint.follow())
         node.outsiders.warns = self._config.warn_outside
         self._run_beside(node.outsiders.follow())
         self._run_beside(node.thrashing.follow())
-        self._run_beside(node.extents.follow())
-        self._run_beside(follow_minutes(node))
+        self._run_beside(node.parts.extents.follow())
+        self._run_beside(sample_clients(node.executor, node.clients))
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -220,8 +220,8 @@ class _Daemon:
         self._population_changed(0)
         if self._ends_with_folder:
             self._mind_the_folder()
-        text = f"{len(node.gpus)} GPUs, {self._place.path}"
-        log.info("ready", extra=fields(gpus=len(node.gpus), folder=self._place.path))
+        text = f"{len(node.gpus.all())} GPUs, {self._place.path}"
+        log.info("ready", extra=fields(gpus=len(node.gpus.all()), folder=self._place.path))
         sdnotify.ready(text)
         try:
             await self._stop.wait()
@@ -231,7 +231,7 @@ class _Daemon:
                 task.cancel()
             await listeners.close()
             # Clients run on. The marker makes the next daemon wait for them.
-            self._marker.set(bool(node.sessions))
+            self._marker.set(bool(node.clients))
             node.close()
             if scrapes is not None:
                 await scrapes.close()
@@ -284,7 +284,7 @@ class _Daemon:
         if not self._node.connect(sock):
             return False
         # A process that checks for a daemon is about to start a client.
-        self._population_changed(len(self._node.sessions))
+        self._population_changed(len(self._node.clients))
         return True
 
     def _population_changed(self, count: int) -> None:
@@ -303,7 +303,7 @@ class _Daemon:
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was removed, so no client can come."""
-        if self._node.sessions or not self._place.is_gone:
+        if self._node.clients or not self._place.is_gone:
             asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
         else:
             self._stop.set()
@@ -322,11 +322,11 @@ class _Daemon:
                 log.warning("changing this needs a restart", extra=fields(field=name))
             self._config = config
             logs.set_up(config.log, config.log_format, config.log_file)
-            self._node.max_clients = config.max_clients
+            self._node.registration.max_clients = config.max_clients
             self._node.outsiders.warns = config.warn_outside
             self._node.change_node(config.node_settings())
-            self._node.change_ceilings(config.cluster.all_ceilings())
-            for gpu in self._node.gpus.values():
+            self._node.limits.change_ceilings(config.cluster.all_ceilings())
+            for gpu in self._node.gpus.all():
                 self._node.change_settings(gpu, self._settings_of(gpu))
             log.info("configuration read")
         sdnotify.ready("reloaded")

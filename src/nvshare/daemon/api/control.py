@@ -127,7 +127,7 @@ class Control:
         """Change settings of some GPUs: of all of them, or of none if one fails."""
         gpus = self._gpus(request)
         changes = parse_body(await request.read())
-        new = [self._node.settings[gpu.uuid].changed(changes) for gpu in gpus]
+        new = [self._node.gpus.settings[gpu.uuid].changed(changes) for gpu in gpus]
         for gpu, settings in zip(gpus, new, strict=True):
             self._node.change_settings(gpu, settings)
         return self._devices(gpus)
@@ -149,19 +149,19 @@ class Control:
         checked = ClientLimits().changed(changes)
         self._check_orders(group, changes)
         wanted = {name: getattr(checked, name) for name in changes}
-        self._node.change_limits(group, wanted, _caller(request))
+        self._node.limits.change(group, wanted, _caller(request))
         return self._group(group)
 
     async def park_group(self, request: web.Request) -> web.Response:
         """Park a group, on every GPU that it uses."""
         group = self._node.find_group(request.match_info["who"])
-        park(self._node, group, _caller(request))
+        park(self._node.executor, self._node.pods, group, _caller(request))
         return self._group(group)
 
     async def unpark_group(self, request: web.Request) -> web.Response:
         """Unpark a group."""
         group = self._node.find_group(request.match_info["who"])
-        unpark(self._node, group, _caller(request))
+        unpark(self._node.executor, self._node.pods, group, _caller(request))
         return self._group(group)
 
     async def journal(self, request: web.Request) -> web.Response:
@@ -203,9 +203,9 @@ class Control:
 
     def _gpus(self, request: web.Request) -> list[Gpu]:
         name = request.match_info["gpu"]
-        gpus = list(self._node.find_gpus(name))
+        gpus = self._node.gpus.find(name)
         if not gpus:
-            known = ", ".join(f"{gpu.index} ({gpu.uuid})" for gpu in self._node.gpus.values())
+            known = ", ".join(f"{gpu.index} ({gpu.uuid})" for gpu in self._node.gpus.all())
             raise BadInputError(
                 f'there is no GPU "{name}"', why=f"the GPUs are {known}", do="name one of them"
             )

@@ -88,7 +88,7 @@ class ReadOnlyApi:
     async def daemon(self, request: web.Request) -> web.Response:
         """Describe this daemon, and the GPUs that it shares."""
         del request
-        gpus = [{"index": gpu.index, "uuid": gpu.uuid} for gpu in self._node.gpus.values()]
+        gpus = [{"index": gpu.index, "uuid": gpu.uuid} for gpu in self._node.gpus.all()]
         about = {"version": nvshare.__version__, "pid": os.getpid(), "folder": str(self._folder)}
         return web.json_response({**about, "gpus": gpus})
 

@@ -9,20 +9,17 @@ import asyncio
 import time
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 import nvshare
+from nvshare.daemon.node import Node
 from nvshare.errors import BadInputError
 from nvshare.telemetry.hiding import HIDDEN
 from nvshare.telemetry.time.client_time import nanoseconds
 from nvshare.telemetry.trace.items import Began, Ended, Gpu, Item, Program, write_item
 from nvshare.telemetry.trace.recorder import Recorder
 from nvshare.users import user_name
-
-if TYPE_CHECKING:
-    from nvshare.daemon.node import Node
 
 LONGEST = 3600.0
 MOST_LISTENERS = 4
@@ -59,7 +56,7 @@ class _Listener:
 class Traces:
     """Records events of the node while there are listeners."""
 
-    def __init__(self, node: "Node") -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
         self._listeners: list[_Listener] = []
         # Programs with their users, for listeners from whom those of others are hidden.
@@ -108,7 +105,7 @@ class Traces:
         now = self._node.now()
         listener = _Listener(uid)
         listener.take(Began(nanoseconds(now), time.time(), nvshare.__version__))
-        for gpu in self._node.gpus.values():
+        for gpu in self._node.gpus.all():
             usable = self._node.core.view(gpu.uuid).usable
             listener.take(Gpu(gpu.uuid, gpu.index, gpu.name, usable))
         if self._recorder is None:
@@ -134,13 +131,13 @@ class Traces:
             self._programs.clear()
 
     def _describe(self, client: int) -> Program | None:
-        session = self._node.sessions.get(client)
-        if session is None or session.member is None:
+        found = self._node.clients.get(client)
+        if found is None:
             return None
-        who = session.identity
+        who = found.identity
         program = Program(
             client,
-            session.member.gpu.uuid,
+            found.gpu.uuid,
             who.program,
             who.pid,
             user_name(who.uid),

@@ -18,17 +18,14 @@ ordered to move out. If it does not, others wait no longer than the core's patie
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Kind, Memory
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.executor import Executor
+from nvshare.daemon.gpus.gpus import Gpus
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
-
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Member, Node
 
 log = logging.getLogger("nvshare.belief")
 
@@ -51,84 +48,80 @@ class Claim:
 class Claims:
     """The claims of all clients, by their numbers."""
 
-    def __init__(self, node: "Node") -> None:
-        self._node = node
+    def __init__(self, executor: Executor, gpus: Gpus, spare_memory: int) -> None:
+        self._executor = executor
+        self._gpus = gpus
+        self._spare_memory = spare_memory
         self._claims: dict[int, Claim] = {}
 
     def forget(self, client: int) -> None:
         """Forget a client that has left."""
         self._claims.pop(client, None)
 
-    def of(self, session: "Session", member: "Member", said: Memory) -> Memory:
+    def of(self, client: Client, said: Memory) -> Memory:
         """Return how much is believed of a client's claim, with its context."""
-        claim = self._claims.get(member.id)
+        claim = self._claims.get(client.id)
         if claim is None:
             # It may come from an earlier daemon, with more than its present limit.
-            claim = self._claims[member.id] = Claim(said, said.allocated)
+            claim = self._claims[client.id] = Claim(said, said.allocated)
         claim.memory = said
         if claim.caught:
-            return Memory().with_context(member.context)
-        most = self._most(session, member)
-        limit = member.group.in_force.memory_limit if member.group.in_force else None
+            return Memory().with_context(client.context)
+        most = self._most(client)
+        limit = client.group.in_force.memory_limit if client.group.in_force else None
         if limit is not None:
             # A lowered limit takes nothing away that the client already has.
             most = min(most, max(limit, claim.believed))
         claim.believed = min(said.allocated, most)
-        return replace(said, allocated=claim.believed).with_context(member.context)
+        return replace(said, allocated=claim.believed).with_context(client.context)
 
-    def _most(self, session: "Session", member: "Member") -> int:
-        hello, gpu = session.hello, member.gpu
-        is_larger = hello is not None and hello.flags & frames.HelloFlags.MAY_BE_LARGER
-        if is_larger or self._node.settings[gpu.uuid].oversubscribe:
-            return gpu.memory + self._node.spare_memory
+    def _most(self, client: Client) -> int:
+        gpu = client.gpu
+        is_larger = client.hello.flags & frames.HelloFlags.MAY_BE_LARGER
+        if is_larger or self._gpus.settings[gpu.uuid].oversubscribe:
+            return gpu.memory + self._spare_memory
         return gpu.memory
 
-    def judge(
-        self, gpu: "Gpu", found: Mapping[int, int], processes: "Mapping[int, Sequence[Member]]"
-    ) -> None:
+    def judge(self, found: Mapping[int, int], processes: Mapping[int, Sequence[Client]]) -> None:
         """Compare NVML's figures with the claims, for processes that NVML can see."""
         if not any(pid in found for pid in processes):
             # NVML knows them by other pids, or not at all.
             return
-        for pid, members in processes.items():
-            claims = {one.id: c for one in members if (c := self._claims.get(one.id)) is not None}
-            claimed = sum(self._plain(client, claim.memory) for client, claim in claims.items())
+        for pid, clients in processes.items():
+            claims = {one.id: c for one in clients if (c := self._claims.get(one.id)) is not None}
+            claimed = sum(self._plain(number, claim.memory) for number, claim in claims.items())
             most = found.get(pid, 0) + _SLACK
-            for member in members:
-                if member.id in claims:
-                    self._judge_one(gpu, member, claims[member.id], claimed, most)
+            for client in clients:
+                if client.id in claims:
+                    self._judge_one(client, claims[client.id], claimed, most)
 
-    def _judge_one(
-        self, gpu: "Gpu", member: "Member", claim: Claim, claimed: int, most: int
-    ) -> None:
+    def _judge_one(self, client: Client, claim: Claim, claimed: int, most: int) -> None:
         before, claim.suspect = claim.suspect, claimed if claimed > most else 0
         if claimed <= most:
             if claim.caught:
                 claim.caught = False
-                self._tell(member, claim)
+                self._tell(client, claim)
         elif before <= most:
             # A program reports memory before it has it. NVML has found its previous claim, so it
             # is growing. A false claim may be different each time.
             return
-        elif not claim.caught and self._plain(member.id, claim.memory) > 0:
+        elif not claim.caught and self._plain(client.id, claim.memory) > 0:
             claim.caught = True
-            session = self._node.sessions[member.id]
+            device, claimed = client.gpu.index, claim.memory.allocated
             log.warning(
                 "claims memory that NVML does not show: it counts as if it had none",
-                extra=fields(
-                    **session.log_fields, device=gpu.index, claimed=claim.memory.allocated
-                ),
+                extra=fields(**client.log_fields, device=device, claimed=claimed),
             )
-            self._tell(member, claim)
+            self._tell(client, claim)
 
     def _plain(self, client: int, memory: Memory) -> int:
         """Return the part of a claim that NVML counts."""
-        kind = self._node.core.belongings(client).kind
+        kind = self._executor.core.belongings(client).kind
         if kind is Kind.NATIVE:
             return memory.allocated
         moving = memory.swapped if kind is Kind.EXPLICIT else memory.allocated - memory.pinned
         return max(0, memory.allocated - moving)
 
-    def _tell(self, member: "Member", claim: Claim) -> None:
-        believed = self.of(self._node.sessions[member.id], member, claim.memory)
-        self._node.dispatch(MemoryChanged(now=self._node.now(), client=member.id, memory=believed))
+    def _tell(self, client: Client, claim: Claim) -> None:
+        believed, now = self.of(client, claim.memory), self._executor.now()
+        self._executor.dispatch(MemoryChanged(now=now, client=client.id, memory=believed))

@@ -1,21 +1,17 @@
 """Explains a long wait in one sentence: which program has the GPU, and why both do not fit.
 
-The users of a program that has waited for long are told once. Decides nothing.
+notices.py tells it to the users of a program that has waited for long. Decides nothing.
 """
 
-import asyncio
 import pwd
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from nvshare.core.lease import State
 from nvshare.core.view import ClientView, DeviceView
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.clients.clients import Clients
+from nvshare.daemon.executor import Executor
+from nvshare.daemon.tenants.identity import Identity
 from nvshare.settings import DeviceSettings
-
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.node import Member, Node
-    from nvshare.daemon.tenants.identity import Identity
 
 _GIB = 1 << 30
 _HOLDING = (State.RUNNING, State.YIELDING)
@@ -23,77 +19,47 @@ _HOLDING = (State.RUNNING, State.YIELDING)
 _MOST_NAMES = 3
 
 
-class WaitNotice:
-    """A timer beside a program's wait, which speaks once if the wait takes too long."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._is_said = False
-        self._timer: asyncio.TimerHandle | None = None
-
-    def begin(self, seconds: float, speak: Callable[[float], bool]) -> None:
-        """Start the timer. 0 seconds: the wait is never too long.
-
-        ``speak`` gets the time waited, and returns whether it has said something.
-        """
-        self.end()
-        if seconds and not self._is_said:
-            self._timer = self._loop.call_later(seconds, self._fire, seconds, speak)
-
-    def end(self) -> None:
-        """Stop the timer: the program has its turn, or is gone."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _fire(self, seconds: float, speak: Callable[[float], bool]) -> None:
-        self._timer = None
-        self._is_said = speak(seconds)
-
-
-def why_it_waits(node: "Node", session: "Session", member: "Member", seconds: float) -> str | None:
+def why_it_waits(
+    executor: Executor, settings: DeviceSettings, clients: Clients, client: Client, seconds: float
+) -> str | None:
     """Return what a client waits for; None: it does not wait, or has been told in another way."""
-    own = node.core.client_view(member.id)
+    core = executor.core
+    own = core.client_view(client.id)
     # Its request may have crossed with the grant of the turn.
-    if own.state is not State.WAITING or node.core.outlook(member.id).is_held_up:
+    if own.state is not State.WAITING or core.outlook(client.id).is_held_up:
         return None
     waited = f"has waited {seconds:.0f} s for its turn"
-    if member.group.parked:
-        return f"{waited}: it is parked by hand; `nvshare unpark {member.id}` lets it go on"
-    device = node.core.view(member.gpu.uuid)
-    others = _others(node, member)
+    if client.group.parked:
+        return f"{waited}: it is parked by hand; `nvshare unpark {client.id}` lets it go on"
+    device = core.view(client.gpu.uuid)
+    # The largest first.
+    others = [
+        (one, core.client_view(one.id)) for one in clients.of(client.gpu) if one is not client
+    ]
+    others.sort(key=lambda one: -one[1].memory.own)
     holders = [one for one in others if one[1].state in _HOLDING]
     if not holders:
         return f"{waited}: memory of other programs is on its way out of the GPU"
     views = [view for _, view in holders]
     stays = sum(view.memory.pinned for _, view in others if view.state not in _HOLDING)
-    reason = _reason(node.settings[member.gpu.uuid], device, own, views, stays)
-    return f"{waited}: {_who(session.identity, holders)} {_how_long(node, device, views)}; {reason}"
+    reason = _reason(settings, device, own, views, stays)
+    how_long = _how_long(executor.now(), device, views)
+    return f"{waited}: {_who(client.identity, [one for one, _ in holders])} {how_long}; {reason}"
 
 
-def _others(node: "Node", member: "Member") -> "list[tuple[Session, ClientView]]":
-    """Return the other clients on the GPU, the largest first."""
-    found = [
-        (session, node.core.client_view(session.member.id))
-        for session in node.sessions_of(member.gpu)
-        if session.member is not None and session.member.id != member.id
-    ]
-    return sorted(found, key=lambda one: -one[1].memory.own)
-
-
-def _who(own: "Identity", holders: "list[tuple[Session, ClientView]]") -> str:
-    names = [_name(own, session, view.id) for session, view in holders[:_MOST_NAMES]]
+def _who(own: Identity, holders: list[Client]) -> str:
+    names = [_name(own, client) for client in holders[:_MOST_NAMES]]
     names += [f"{len(holders) - _MOST_NAMES} more"] if len(holders) > _MOST_NAMES else []
     return " and ".join(names) + (" has" if len(holders) == 1 else " have")
 
 
-def _name(own: "Identity", other: "Session", client: int) -> str:
+def _name(own: Identity, other: Client) -> str:
     """Name a holder. A client in a container is not told what runs in other containers."""
     who = other.identity
     if who.container and who.container != own.container:
-        return f"a program in another container (id {client})"
+        return f"a program in another container (id {other.id})"
     user = "" if who.uid == own.uid else f"{_user(who.uid)}/"
-    return f"{user}{who.program} (id {client}, pid {who.pid})"
+    return f"{user}{who.program} (id {other.id}, pid {who.pid})"
 
 
 def _user(uid: int) -> str:
@@ -103,8 +69,7 @@ def _user(uid: int) -> str:
         return f"uid {uid}"
 
 
-def _how_long(node: "Node", device: DeviceView, holders: list[ClientView]) -> str:
-    now = node.now()
+def _how_long(now: float, device: DeviceView, holders: list[ClientView]) -> str:
     text = f"had the GPU for {now - min(view.since for view in holders):.0f} s"
     if device.turn_ends is not None and device.turn_ends > now:
         text += f", and for {device.turn_ends - now:.0f} s more at most"

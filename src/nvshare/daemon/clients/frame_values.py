@@ -13,14 +13,6 @@ KINDS = {
 }
 
 
-class Rejection(Exception):  # noqa: N818  (it is an answer, not a failure)
-    """The client is turned away."""
-
-    def __init__(self, code: frames.RejectCode, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 def memory_of(frame: frames.Hello | frames.Released | frames.Memory | frames.Moved) -> Memory:
     """Return the memory that a client reports, without its context."""
     return Memory(frame.allocated, frame.pinned, frame.swapped_out, frame.untouched, frame.kept)

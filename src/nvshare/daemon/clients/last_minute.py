@@ -1,28 +1,20 @@
 """The last minute of a client: what its time went to, and what it launched and moved.
 
-Once a second, each client that has been active since is sampled. The time of the others goes on as
-before, so their samples in between follow from those before and after. For display only; no
-decision uses it.
+sample_clients.py takes the samples. For display only; no decision uses it.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import sub
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nvshare.telemetry.snapshot import Recent, TimeParts
 from nvshare.telemetry.time.client_time import NAMES, Part
 
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.node import Member, Node
-
 SECONDS = 60
-# How many clients are sampled before the event loop runs again.
-_AT_ONCE = 20
-_PERIOD = 1.0
+# The time between two samples of a client that is active.
+PERIOD = 1.0
 # How many past seconds are shown one by one.
 _SHOWN = 30
 # The parts of time, in the order of a sample.
@@ -81,13 +73,13 @@ class LastMinute:
             if after.now >= moment:
                 break
             before = after
-        if before is None or after.now - moment <= _PERIOD:
+        if before is None or after.now - moment <= PERIOD:
             return after
         return _between(before, after, moment)
 
     def _computing_until(self, newest: Sample) -> tuple[int, ...]:
         """How much of each second it computed, with those that have passed without a look."""
-        if not self._samples or newest.now - self._samples[-1].now < 2 * _PERIOD:
+        if not self._samples or newest.now - self._samples[-1].now < 2 * PERIOD:
             return tuple(self._computing)
         return (*self._computing, *_percents(self._samples[-1], newest))[-_SHOWN:]
 
@@ -134,31 +126,3 @@ def time_parts(spent: Iterable[int]) -> TimeParts:
             "idle": idle / 1e9,
         }
     )
-
-
-def look(node: "Node", session: "Session", member: "Member", now: float) -> Sample:
-    """Sample a client."""
-    counters = session.counters
-    return Sample(
-        now=now,
-        # In the order of PARTS, which is that in which they are counted.
-        spent=tuple(node.executor.times.spent(member.id, now).values()),
-        launches=counters.told.launches,
-        moved_in=counters.moved_in,
-        moved_out=counters.moved_out,
-    )
-
-
-async def follow_minutes(node: "Node") -> None:
-    """Sample once a second; a few clients per round, since others wait for their turns."""
-    while True:
-        heard = list(node.executor.times.take_heard())
-        for first in range(0, len(heard), _AT_ONCE):
-            now = node.now()
-            for client in heard[first : first + _AT_ONCE]:
-                # It may have left meanwhile.
-                session = node.sessions.get(client)
-                if session is not None and session.member is not None:
-                    session.last_minute.note(look(node, session, session.member, now))
-            await asyncio.sleep(0)
-        await asyncio.sleep(_PERIOD)

@@ -1,20 +1,19 @@
-"""Notices in words for the users of a client, and the events of its pod.
+"""Notices in words for the users of clients, and the events of their pods.
 
-Turns, settings and answers are frames of their own: see nvshare.daemon.executor.
+Turns, settings and answers are frames of their own: see executor.py.
 """
 
-import asyncio
-import weakref
-from typing import TYPE_CHECKING
+from functools import partial
 
 from nvshare.core import effects
 from nvshare.core.effects import ReportKind
-from nvshare.daemon.clients.explain_wait import WaitNotice, why_it_waits
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.clients.clients import Clients
+from nvshare.daemon.clients.explain_wait import why_it_waits
+from nvshare.daemon.executor import Executor
+from nvshare.daemon.gpus.gpus import Gpus
+from nvshare.daemon.groups.pods import Pods
 from nvshare.wire import frames
-
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.node import Node
 
 # The room in a NOTICE.
 _NOTICE_CHARACTERS = 500
@@ -33,42 +32,38 @@ _REFUSALS = {ReportKind.HOST_FULL, ReportKind.TOO_LARGE, ReportKind.NOT_NOW}
 
 
 class Notices:
-    """The notices of one client."""
+    """Tells users what they have to know about their clients."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, node: "Node", session: "Session") -> None:
-        self._node = node
-        # A weak reference: the session owns these notices, and ends their wait when it ends.
-        self._session: Session = weakref.proxy(session)
-        self._wait = WaitNotice(loop)
+    def __init__(self, executor: Executor, gpus: Gpus, clients: Clients, pods: Pods) -> None:
+        self._executor = executor
+        self._gpus = gpus
+        self._clients = clients
+        self._pods = pods
 
-    def begin_wait(self, seconds: float) -> None:
-        """Note that the client waits; explain the wait if it takes longer than this."""
-        self._wait.begin(seconds, self._complain)
+    def begin_wait(self, client: Client) -> None:
+        """Note that a client waits; explain the wait if it takes too long."""
+        if not client.hello.flags & frames.HelloFlags.PATIENT:
+            seconds = self._gpus.settings[client.gpu.uuid].wait_notice
+            client.wait.begin(seconds, partial(self._complain, client))
 
-    def end_wait(self) -> None:
-        """Note the end of the wait."""
-        self._wait.end()
-
-    def report(self, report: effects.Report) -> None:
-        """Pass on a report of the core about the client."""
-        decision = self._session.decision
-        if report.kind is ReportKind.TOO_LARGE and decision and decision.may_mix:
+    def report(self, client: Client, report: effects.Report) -> None:
+        """Pass on a report of the core about a client."""
+        if report.kind is ReportKind.TOO_LARGE and client.decision.may_mix:
             # It is about to get the memory in another way.
             return
         if report.kind in FOR_PODS - _REFUSALS:
-            self._send(report.text)
+            _send(client, report.text)
         if report.kind in FOR_PODS:
-            self._node.tell_pod(self._session.identity, report.kind, report.text)
+            self._pods.notify(client.identity, report.kind.value, report.text)
 
-    def _complain(self, seconds: float) -> bool:
-        """Tell users what the client waits for; return whether there was something to tell."""
-        member = self._session.member
-        if member is None:
-            return False
-        text = why_it_waits(self._node, self._session, member, seconds)
+    def _complain(self, client: Client, seconds: float) -> bool:
+        """Tell users what a client waits for; return whether there was something to tell."""
+        settings = self._gpus.settings[client.gpu.uuid]
+        text = why_it_waits(self._executor, settings, self._clients, client, seconds)
         if text is not None:
-            self._send(text)
+            _send(client, text)
         return text is not None
 
-    def _send(self, text: str) -> None:
-        self._session.send(frames.Notice(text[:_NOTICE_CHARACTERS]))
+
+def _send(client: Client, text: str) -> None:
+    client.send(frames.Notice(text[:_NOTICE_CHARACTERS]))

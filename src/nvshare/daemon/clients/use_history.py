@@ -12,7 +12,7 @@ _SOON = 0.1
 _SELDOM = 10.0
 
 
-class History:
+class UseHistory:
     """The values of a counter of busy time over a minute, each with its time.
 
     Kept in arrays: a snapshot of a hundred clients reads a hundred minutes, and as objects these

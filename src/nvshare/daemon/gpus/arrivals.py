@@ -8,15 +8,13 @@ others go on.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
 
+from nvshare.daemon.gpus.gpus import Gpus
+from nvshare.daemon.gpus.outages import Outages
 from nvshare.daemon.gpus.survey import Gpu, Missing, Survey, find_gpus, look_again, survey_gpus
 from nvshare.daemon.logs import fields
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.launch.holders import TakenError
-
-if TYPE_CHECKING:
-    from nvshare.daemon.node import Node
 
 log = logging.getLogger("nvshare.daemon")
 
@@ -63,12 +61,14 @@ class Arrivals:
 
     def __init__(
         self,
-        node: "Node",
+        gpus: Gpus,
+        outages: Outages,
         names: Sequence[str],
         admit: Callable[[Gpu], Awaitable[None]],
         look: Callable[[], Survey] = look_again,
     ) -> None:
-        self._node = node
+        self._gpus = gpus
+        self._outages = outages
         self._names = names
         self._admit = admit
         self._look = look
@@ -92,23 +92,23 @@ class Arrivals:
     async def take_note(self, found: Survey) -> None:
         """Compare the GPUs found with the shared ones."""
         for gpu in found.gpus:
-            if gpu.uuid in self._node.gpus:
-                self._node.outages.end(gpu.index)
+            if gpu.uuid in self._gpus:
+                self._outages.end(gpu.index)
             else:
                 await self._begin(gpu)
         listed = {gpu.index for gpu in found.gpus} | {one.index for one in found.missing}
         unlisted = [Missing(i, "NVML no longer lists it") for i in self._shared_indexes() - listed]
         for one in (*found.missing, *unlisted):
-            self._node.outages.begin(one.index, one.why)
+            self._outages.begin(one.index, one.why)
 
     async def _begin(self, gpu: Gpu) -> None:
         try:
             await self._admit(gpu)
         except TakenError as error:
-            self._node.outages.begin(gpu.index, error.why or error.what, gpu.uuid)
+            self._outages.begin(gpu.index, error.why or error.what, gpu.uuid)
             return
-        self._node.outages.end(gpu.index)
+        self._outages.end(gpu.index)
         log.info("there is another GPU", extra=fields(device=gpu.index, uuid=gpu.uuid))
 
     def _shared_indexes(self) -> set[int]:
-        return {gpu.index for gpu in self._node.gpus.values()}
+        return {gpu.index for gpu in self._gpus.all()}

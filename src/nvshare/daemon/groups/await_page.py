@@ -6,13 +6,9 @@ another page would not count what they use. So the daemon delays its WELCOME.
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from nvshare.daemon.tenants.identity import Identity
 from nvshare.wire import frames
-
-if TYPE_CHECKING:
-    from nvshare.daemon.node import Node
 
 # Programs wait for WELCOME a little longer than this, and reconnect to a new daemon sooner:
 # greeting_time and longest_backoff in native/interposer/session/client.c.
@@ -21,11 +17,15 @@ _GLANCE = 0.05
 
 
 class PageWait:
-    """The wait of one client."""
+    """The wait of one client. ``awaits_page`` says whether its group's page is about to come."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, node: "Node") -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        awaits_page: Callable[[Identity, frames.Hello], bool],
+    ) -> None:
         self._loop = loop
-        self._node = node
+        self._awaits_page = awaits_page
         self._until: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -38,7 +38,7 @@ class PageWait:
         """
         self.end()
         is_back = hello.slot_key or hello.flags & frames.HelloFlags.RESUMING
-        if is_back or not self._node.awaits_page(who, hello):
+        if is_back or not self._awaits_page(who, hello):
             return False
         now = self._loop.time()
         if self._until is None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from nvshare.daemon.groups.notes import Changes, ChosenLimits, Notes
 from nvshare.daemon.groups.pods import Pods
@@ -21,12 +21,17 @@ from nvshare.limits.table import LIMITS
 from nvshare.settings import ClientLimits
 from nvshare.wire import frames
 
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-
 log = logging.getLogger("nvshare.groups")
 
 Source = Literal["environment", "set", "pod", "ceiling"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A client, as its group knows it, with the limits that it was started with."""
+
+    identity: Identity
+    limits: ClientLimits
 
 
 @dataclass(eq=False, slots=True)
@@ -34,8 +39,8 @@ class Group:
     """Processes with one limit."""
 
     key: str
-    sessions: dict[int, "Session"] = field(default_factory=dict)
-    # The ids of its sessions.
+    # By the ids of the clients.
+    members: dict[int, Member] = field(default_factory=dict)
     ids: tuple[int, ...] = ()
     pids: tuple[int, ...] = ()
     # The limits that its members were started with, combined.
@@ -53,23 +58,23 @@ class Group:
     @property
     def identity(self) -> Identity:
         """The identity of its first member: the others are in the same pod and container."""
-        return next(iter(self.sessions.values())).identity
+        return next(iter(self.members.values())).identity
 
-    def add(self, client: int, session: "Session") -> None:
+    def add(self, client: int, member: Member) -> None:
         """Add a member."""
-        self.sessions[client] = session
+        self.members[client] = member
         self._take_stock()
 
     def remove(self, client: int) -> None:
         """Remove a member."""
-        del self.sessions[client]
+        del self.members[client]
         self._take_stock()
 
     def _take_stock(self) -> None:
-        sessions = self.sessions.values()
-        self.environment = together(one.own_limits for one in sessions)
-        self.ids = tuple(sorted(self.sessions))
-        self.pids = tuple(sorted({one.identity.pid for one in sessions}))
+        members = self.members.values()
+        self.environment = together(one.limits for one in members)
+        self.ids = tuple(sorted(self.members))
+        self.pids = tuple(sorted({one.identity.pid for one in members}))
 
 
 class Groups:
@@ -120,13 +125,13 @@ class Groups:
         found.update((name, "ceiling") for name in group.capped)
         return found
 
-    def enter(self, session: "Session", client: int, hello: frames.Hello) -> Group:
+    def enter(self, member: Member, client: int, hello: frames.Hello) -> Group:
         """Return the group of a client, or make one."""
-        key = key_of(session.identity, hello.group, client, self._own_container)
+        key = key_of(member.identity, hello.group, client, self._own_container)
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(key, chosen=self._chosen.of(key))
-        group.add(client, session)
+        group.add(client, member)
         return group
 
     def awaits_page(self, who: Identity, hello: frames.Hello, device: str) -> bool:
@@ -200,7 +205,7 @@ class Groups:
             if page.is_empty:
                 group.pages.pop(device).close()
                 self._notes.remove(group.key, device)
-        if group.sessions:
+        if group.members:
             return
         del self._groups[group.key]
         for page in group.pages.values():

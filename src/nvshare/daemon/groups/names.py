@@ -13,8 +13,8 @@ from nvshare.errors import BadInputError
 # The meanings of a number, by the prefix before it.
 _NUMBERS: dict[str, Callable[[Group, int], set[int]]] = {
     "id": lambda _, client: {client},
-    "pid": lambda group, client: {group.sessions[client].identity.pid},
-    "": lambda group, client: {client, group.sessions[client].identity.pid},
+    "pid": lambda group, client: {group.members[client].identity.pid},
+    "": lambda group, client: {client, group.members[client].identity.pid},
 }
 # A shorter prefix of a container's id could be a word.
 _SHORTEST_ID = 6
@@ -27,7 +27,7 @@ def name_of(group: Group, pods: Pods) -> str:
     if pod := pods.name(who):
         container = pods.orders(who).name
         return f"{pod}/{container}" if container else pod
-    programs = list(dict.fromkeys(s.identity.program for s in group.sessions.values()))
+    programs = list(dict.fromkeys(one.identity.program for one in group.members.values()))
     return ", ".join(programs)
 
 
@@ -59,9 +59,9 @@ def _is_called(group: Group, pods: Pods, name: str) -> bool:
     # Ids were once shown with "#", which a shell takes for a comment.
     kind, _, number = name.replace("#", "id:", 1).rpartition(":")
     if _is_number(number) and kind in _NUMBERS:
-        return any(int(number) in _NUMBERS[kind](group, client) for client in group.sessions)
+        return any(int(number) in _NUMBERS[kind](group, client) for client in group.members)
     who, pod = group.identity, pods.name(group.identity)
-    names = {s.identity.program for s in group.sessions.values()} | {
+    names = {one.identity.program for one in group.members.values()} | {
         group.key,
         pods.orders(who).name,
     }
@@ -81,8 +81,8 @@ def _list(groups: Iterable[Group], pods: Pods) -> str:
 
 
 def _numbers(group: Group) -> str:
-    pids = sorted({session.identity.pid for session in group.sessions.values()})
-    return f"id {_some(sorted(group.sessions))}, pid {_some(pids)}"
+    pids = sorted({one.identity.pid for one in group.members.values()})
+    return f"id {_some(sorted(group.members))}, pid {_some(pids)}"
 
 
 def _some(numbers: list[int]) -> str:

@@ -1,5 +1,7 @@
 """The limits that the pods of a cluster request for their programs, from whatever source."""
 
+from collections.abc import Callable
+
 from nvshare.daemon.tenants.identity import Identity
 from nvshare.settings import ClientLimits
 from nvshare.telemetry.ceilings import NO_CEILING, Ceiling, Ceilings
@@ -22,6 +24,7 @@ class Pods:
         self._homes: dict[str, str] = {}
         # The most that pods may have, whatever they request.
         self.ceilings = Ceilings()
+        self._listeners: list[Callable[[str, str, str], None]] = []
         # How often the orders have changed, for caches of values that follow from them.
         self.changes = 0
 
@@ -35,6 +38,16 @@ class Pods:
         if orders is not None:
             self._pods[uid] = orders
             self._homes.update(dict.fromkeys(orders.containers, uid))
+
+    def on_notice(self, listener: Callable[[str, str, str], None]) -> None:
+        """Add a listener for events of pods; it is called with uid, kind and text."""
+        self._listeners.append(listener)
+
+    def notify(self, who: Identity, kind: str, text: str) -> None:
+        """Tell the listeners about an event of a program's pod."""
+        if uid := self.uid(who):
+            for listener in self._listeners:
+                listener(uid, kind, f"{who.program}: {text}")
 
     def uid(self, who: Identity) -> str:
         """The uid of a program's pod, if it is known."""

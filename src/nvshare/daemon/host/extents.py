@@ -13,16 +13,13 @@ import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from nvshare import kernel
 from nvshare.core.clients.host_room import gib
 from nvshare.core.events import HostDenied, HostRoomChanged
+from nvshare.daemon.executor import Executor
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
-
-if TYPE_CHECKING:
-    from nvshare.daemon.node import Node
 
 log = logging.getLogger("nvshare.extents")
 
@@ -89,9 +86,16 @@ class Extents:
     """Makes extents one by one, for the program that is due next."""
 
     def __init__(
-        self, node: "Node", *, populated: bool = True, make: Callable[..., int] = make_extent
+        self,
+        executor: Executor,
+        own_room: Callable[[], int | None],
+        *,
+        populated: bool = True,
+        make: Callable[..., int] = make_extent,
     ) -> None:
-        self._node = node
+        self._executor = executor
+        # What can be charged to our own cgroups right now (headroom.py).
+        self._own_room = own_room
         self._populated = populated
         self._make = make
         self._accounts: dict[int, _Account] = {}
@@ -157,7 +161,7 @@ class Extents:
         The core does not count rounding. A client whose move waits for an extent gets it all the
         same, or the memory ordered out could not leave. Ahead of need, no client gets more.
         """
-        limit = self._node.core.host_limit
+        limit = self._executor.core.host_limit
         if limit is None or self.total + EXTENT <= limit:
             return True
         users = sum(one.told.most > 0 for one in self._accounts.values())
@@ -174,24 +178,23 @@ class Extents:
             self._fail(error)
             return
         try:
-            session = self._node.sessions.get(client)
-            if session is not None and client in self._accounts:
+            # It may have left meanwhile.
+            if client in self._accounts:
                 self._accounts[client].sent += EXTENT
-                session.send(frames.Extent(EXTENT), extent)
+                self._executor.send(client, frames.Extent(EXTENT), extent)
         finally:
             os.close(extent)
 
     def _make_charged(self) -> int:
         """Make one, if our memory cgroup has room: otherwise the kernel would kill us."""
-        room = self._node.headroom.own_room()
+        room = self._own_room()
         if room is not None and room < EXTENT:
             raise OSError(errno.ENOMEM, "the limit of the daemon's memory cgroup is reached")
         return self._make(EXTENT, populated=True)
 
     def _deny(self, client: int) -> None:
-        session = self._node.sessions.get(client)
-        if session is not None:
-            session.send(frames.HostFull(self._accounts[client].count))
+        if client in self._accounts:
+            self._executor.send(client, frames.HostFull(self._accounts[client].count))
 
     def _fail(self, error: Exception) -> None:
         """Log the failure, and tell the core that nothing more can leave."""
@@ -201,11 +204,11 @@ class Extents:
             extra=fields(why=str(error), made=gib(self.total)),
         )
         self._failed = True
-        now, short = self._node.now(), [c for c, a in self._accounts.items() if a.shortfall > 0]
+        now, short = self._executor.now(), [c for c, a in self._accounts.items() if a.shortfall > 0]
         # In this order: while the core sees room, it orders more ahead.
         self._tell_room(0)
         for client in short:
-            self._node.dispatch(HostDenied(now=now, client=client))
+            self._executor.dispatch(HostDenied(now=now, client=client))
             self._deny(client)
 
     def _recover(self) -> None:
@@ -214,9 +217,9 @@ class Extents:
         self._wake.set()
 
     def _tell_room(self, room: int | None) -> None:
-        self._node.dispatch(
+        self._executor.dispatch(
             HostRoomChanged(
-                now=self._node.now(),
+                now=self._executor.now(),
                 pool=_POOL,
                 room=room,
                 limit=self.total,

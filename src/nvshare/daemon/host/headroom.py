@@ -10,16 +10,14 @@ import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from nvshare.core.events import HostRoomChanged
 from nvshare.core.memory import Kind
+from nvshare.core.view import ClientView
+from nvshare.daemon.executor import Executor
 from nvshare.daemon.host.cgroup import MemoryGroup
 from nvshare.daemon.logs import fields
-
-if TYPE_CHECKING:
-    from nvshare.core.view import ClientView
-    from nvshare.daemon.node import Node
 
 log = logging.getLogger("nvshare.headroom")
 
@@ -58,13 +56,16 @@ class Headroom:
 
     def __init__(
         self,
-        node: "Node",
+        executor: Executor,
         read: Reader = no_limits,
         *,
         is_emulated: bool = False,
         own_pid: int | None = None,
     ) -> None:
-        self._node = node
+        self._executor = executor
+        # By client, its pid; and memory that it has reported as out, and that is on its way.
+        self._pids: dict[int, int] = {}
+        self._left: dict[int, int] = {}
         self._read = read
         # None: the host memory that the daemon makes has no pages.
         self._own_pid = own_pid
@@ -77,11 +78,22 @@ class Headroom:
 
     def enter(self, client: int, pid: int, kind: Kind) -> None:
         """Tell the core about the cgroups of a client that is about to join."""
+        self._pids[client] = pid
         payers = self._payers(pid, kind)
         found = self._read_groups(payers)
         for group in {group.name: group for pid in payers for group in found[pid]}.values():
             _, members = self._told.get(group.name, (0, ()))
             self._tell(group, {*members, client})
+
+    def leave(self, client: int) -> None:
+        """Forget a client."""
+        self._pids.pop(client, None)
+        self._left.pop(client, None)
+
+    def note_left(self, client: int, size: int) -> None:
+        """Note how much of a client's memory has left the GPU and is still on its way."""
+        self._left[client] = size
+        self.soon()
 
     def _payers(self, pid: int, kind: Kind) -> list[int]:
         """Return the pids whose cgroups are charged for a client; for a mixture, both."""
@@ -124,19 +136,19 @@ class Headroom:
 
     async def look(self) -> None:
         """Read the cgroups of all clients, and tell the core what is new."""
-        if not self._node.sessions:
+        if not self._pids:
             self._told.clear()
             return
         payers = {
-            client.id: self._payers(self._node.sessions[client.id].identity.pid, client.kind)
-            for client in self._clients(self._node.sessions)
+            client.id: self._payers(self._pids[client.id], client.kind)
+            for client in self._clients(self._pids)
         }
         before = self._kept()
         found = await asyncio.to_thread(self._read_all, payers)
         groups: dict[str, MemoryGroup] = {}
         members: dict[str, set[int]] = defaultdict(set)
         for client, seen in found.items():
-            if client in self._node.sessions:
+            if client in self._pids:
                 for group in seen:
                     groups[group.name] = group
                     members[group.name].add(client)
@@ -167,9 +179,9 @@ class Headroom:
                 extra=fields(cgroup=group.name, limit=group.limit, used=group.used),
             )
         self._told[group.name] = group.limit, clients
-        self._node.dispatch(
+        self._executor.dispatch(
             HostRoomChanged(
-                now=self._node.now(),
+                now=self._executor.now(),
                 pool=group.name,
                 room=self._room(group, members),
                 limit=group.limit,
@@ -180,10 +192,10 @@ class Headroom:
 
     def _forget(self, name: str) -> None:
         del self._told[name]
-        self._node.dispatch(HostRoomChanged(now=self._node.now(), pool=name, room=None))
+        self._executor.dispatch(HostRoomChanged(now=self._executor.now(), pool=name, room=None))
 
     def _is_news(self, group: MemoryGroup, members: set[int]) -> bool:
-        known = self._node.core.room_in(group.name)
+        known = self._executor.core.room_in(group.name)
         if known is None or self._told.get(group.name) != (group.limit, tuple(sorted(members))):
             return True
         # The core itself counts memory that it has promised and that is not charged yet.
@@ -202,11 +214,11 @@ class Headroom:
 
     def _moves(self, members: Mapping[str, set[int]]) -> bool:
         clients = {one for group in members.values() for one in group}
-        on_the_way = any(self._node.sessions[one].left for one in clients)
+        on_the_way = any(self._left.get(one) for one in clients)
         return on_the_way or any(client.leaving for client in self._clients(clients))
 
     def _kept(self) -> dict[int, int]:
-        return {client.id: client.booked for client in self._clients(self._node.sessions)}
+        return {client.id: client.booked for client in self._clients(self._pids)}
 
-    def _clients(self, numbers: Iterable[int]) -> "list[ClientView]":
-        return self._node.core.client_views(numbers)
+    def _clients(self, numbers: Iterable[int]) -> list[ClientView]:
+        return self._executor.core.client_views(numbers)

@@ -1,12 +1,13 @@
-"""A client as users see it: the core's view of it, and the counters of its session."""
+"""A client as users see it: the core's view of it, and its counters."""
 
 from typing import Any
 
 from nvshare.daemon.clients.allocation import wish_for
+from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.frame_values import KINDS
 from nvshare.daemon.clients.last_minute import Sample
-from nvshare.daemon.clients.session import Session
-from nvshare.daemon.node import Member, Node, shown_limits
+from nvshare.daemon.groups.apply_limits import shown_limits
+from nvshare.daemon.node import Node
 from nvshare.daemon.status.cache import Cache
 from nvshare.daemon.tenants.identity import shown_name
 from nvshare.telemetry.snapshot import ClientStatus, Recent
@@ -21,39 +22,39 @@ class ClientStatuses:
         self._steady: Cache[int, dict[str, Any]] = Cache()
 
     def describe(
-        self, session: Session, member: Member, sample: Sample, group_used: int, *, past: bool
+        self, client: Client, sample: Sample, group_used: int, *, past: bool
     ) -> ClientStatus:
         """Return one client at the moment of a sample; without ``past``, not its last minute."""
-        node, now, counters, told = self._node, sample.now, session.counters, session.counters.told
-        client, outlook = node.core.client_summary(member.id), node.core.outlook(member.id)
-        asked = (node.settings[member.gpu.uuid], node.pods.changes, node.pods.ceilings)
-        made_of = (client.limits, session.decision, *asked)
-        steady = self._steady.get(member.id, made_of, lambda: _steady(node, session, member))
-        capped = member.group.capped
+        node, now, counters, told = self._node, sample.now, client.counters, client.counters.told
+        seen, outlook = node.core.client_summary(client.id), node.core.outlook(client.id)
+        asked = (node.gpus.settings[client.gpu.uuid], node.pods.changes, node.pods.ceilings)
+        made_of = (seen.limits, client.decision, *asked)
+        steady = self._steady.get(client.id, made_of, lambda: _steady(node, client))
+        capped = client.group.capped
         return ClientStatus.of_known(
             {
                 **steady,
-                "user": user_name(session.identity.uid),
-                "state": client.state.value,
-                "state_seconds": now - client.since,
-                "connected_seconds": now - member.since,
-                "overdue": client.is_overdue,
-                "cannot_drain": client.cannot_drain,
-                "thrashes": node.thrashing.includes(member.gpu, member.id),
-                "parked": client.park.value if client.park else None,
-                "parked_seconds": now - client.parked_at if client.park else 0.0,
+                "user": user_name(client.identity.uid),
+                "state": seen.state.value,
+                "state_seconds": now - seen.since,
+                "connected_seconds": now - client.since,
+                "overdue": seen.is_overdue,
+                "cannot_drain": seen.cannot_drain,
+                "thrashes": node.thrashing.includes(client.gpu, client.id),
+                "parked": seen.park.value if seen.park else None,
+                "parked_seconds": now - seen.parked_at if seen.park else 0.0,
                 # Without the context, which the program did not allocate.
-                "allocated": client.memory.own,
-                "pinned": client.memory.pinned - member.context,
-                "pinned_by": session.pinned_by,
-                "swapped_out": client.memory.swapped,
-                "context": member.context,
-                "kept": client.kept,
+                "allocated": seen.memory.own,
+                "pinned": seen.memory.pinned - client.context,
+                "pinned_by": client.pinned_by,
+                "swapped_out": seen.memory.swapped,
+                "context": client.context,
+                "kept": seen.kept,
                 "stuck": outlook.stuck,
                 "stuck_because": outlook.stuck_because,
                 "held_up": outlook.is_held_up,
                 "held_up_because": outlook.held_up_because,
-                "in_gang": client.in_gang,
+                "in_gang": seen.in_gang,
                 "gang_waits_for": outlook.waits_for,
                 "capped": tuple(sorted(capped)) if capped else (),
                 "group_used": group_used,
@@ -70,10 +71,10 @@ class ClientStatuses:
                 "launches": told.launches,
                 "throttled_seconds": told.throttled_ns / 1e9,
                 "gpu_seconds": told.gpu_ns / 1e9,
-                "share": client.share_percent,
-                "used_percent": session.history.percents(now),
+                "share": seen.share_percent,
+                "used_percent": client.history.percents(now),
                 "attribution": sample.attribution,
-                "recent": session.last_minute.recent(sample) if past else _NO_PAST,
+                "recent": client.last_minute.recent(sample) if past else _NO_PAST,
             }
         )
 
@@ -87,18 +88,16 @@ _NO_PAST = Recent()
 _EMPTY: dict[str, Any] = dict.fromkeys(ClientStatus.model_fields)
 
 
-def _steady(node: Node, session: Session, member: Member) -> dict[str, Any]:
+def _steady(node: Node, client: Client) -> dict[str, Any]:
     """Return the fields that change only by a decision, and empty fields for the others."""
-    who, hello, decision = session.identity, session.hello, session.decision
-    if hello is None or decision is None:
-        raise ValueError("a member has said hello")
+    who, decision = client.identity, client.decision
     asked = node.pods.orders(who)
-    settings, ceiling = node.settings[member.gpu.uuid], node.pods.ceiling(who)
-    wish = wish_for(hello, settings, asked.orders, ceiling)
+    settings, ceiling = node.gpus.settings[client.gpu.uuid], node.pods.ceiling(who)
+    wish = wish_for(client.hello, settings, asked.orders, ceiling)
     return {
         **_EMPTY,
-        "id": member.id,
-        "device": member.gpu.uuid,
+        "id": client.id,
+        "device": client.gpu.uuid,
         "pid": who.pid,
         "uid": who.uid,
         "program": who.program,
@@ -106,10 +105,10 @@ def _steady(node: Node, session: Session, member: Member) -> dict[str, Any]:
         "container": who.container,
         "pod_name": node.pods.name(who),
         "container_name": asked.name,
-        "group": member.group.key,
-        "library_version": shown_name(hello.library_version),
+        "group": client.group.key,
+        "library_version": shown_name(client.hello.library_version),
         "allocation": KINDS[decision.kind].value,
         "allocation_because": decision.because,
         "allocation_next": wish.value if wish.value != decision.wish.value else "",
-        "limits": shown_limits(node.core.client_summary(member.id).limits),
+        "limits": shown_limits(node.core.client_summary(client.id).limits),
     }

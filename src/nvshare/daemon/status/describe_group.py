@@ -57,9 +57,9 @@ def _steady(node: Node, group: Group) -> dict[str, Any]:
 
 def _uses(node: Node, group: Group, limit: int | None) -> Iterator[GroupUse]:
     memories: defaultdict[str, list[Memory]] = defaultdict(list)
-    for client, session in group.sessions.items():
-        if session.member is not None:
-            memories[session.member.gpu.uuid].append(node.core.belongings(client).memory)
+    for number in group.ids:
+        if (client := node.clients.get(number)) is not None:
+            memories[client.gpu.uuid].append(node.core.belongings(number).memory)
     for device, found in memories.items():
         page = group.pages.get(device)
         # By its quota page, or by its reports.

@@ -1,4 +1,4 @@
-"""Snapshots of the node for users: the core's view, and the counters of the sessions.
+"""Snapshots of the node for users: the core's view, and the counters of the clients.
 
 describe_client.py and describe_group.py describe clients and groups.
 """
@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 import nvshare
 from nvshare.daemon.clients.counters import COUNTED, REFUSALS
-from nvshare.daemon.clients.last_minute import PARTS, Sample, look, time_parts
+from nvshare.daemon.clients.last_minute import PARTS, Sample, time_parts
+from nvshare.daemon.clients.sample_clients import sample
 from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.node import Node
 from nvshare.daemon.status.describe_client import ClientStatuses
@@ -45,14 +46,9 @@ class Snapshots:
         samples = _look_at_all(node, now)
         clients = tuple(
             self._clients.describe(
-                session,
-                member,
-                samples[member.id],
-                used[member.group.key, member.gpu.uuid],
-                past=past,
+                client, samples[client.id], used[client.group.key, client.gpu.uuid], past=past
             )
-            for session in node.sessions.values()
-            if (member := session.member) is not None
+            for client in node.clients.all()
         )
         self._groups.forget_others()
         self._clients.forget_others()
@@ -62,7 +58,7 @@ class Snapshots:
             uptime_seconds=now - self._started,
             settings=node.node_settings,
             host=describe_host(node),
-            devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.values()),
+            devices=tuple(_describe_gpu(node, gpu, now, samples) for gpu in node.gpus.all()),
             clients=clients,
             groups=groups,
             missing=describe_missing(node),
@@ -71,16 +67,12 @@ class Snapshots:
 
 def _look_at_all(node: Node, now: float) -> Samples:
     """Sample every client once: a snapshot has its time in more than one place."""
-    return {
-        member.id: look(node, session, member, now)
-        for session in node.sessions.values()
-        if (member := session.member) is not None
-    }
+    return {client.id: sample(node.executor, client, now) for client in node.clients.all()}
 
 
 def describe_missing(node: Node) -> tuple[MissingGpu, ...]:
     """Return the GPUs that are not shared but could be."""
-    shared = {gpu.index for gpu in node.gpus.values()}
+    shared = {gpu.index for gpu in node.gpus.all()}
     return tuple(
         MissingGpu(index=one.index, uuid=one.uuid, why=one.why, seconds=node.now() - one.since)
         for one in node.outages.all()
@@ -116,14 +108,14 @@ def _describe_gpu(node: Node, gpu: Gpu, now: float, samples: Samples) -> DeviceS
         memory=gpu.memory,
         usable=device.usable,
         allocated=device.allocated,
-        settings=node.settings[gpu.uuid],
+        settings=node.gpus.settings[gpu.uuid],
         clients=device.clients,
         running=device.running,
         waiting=device.waiting,
         parked=device.parked,
         turn_changes=device.turn_changes,
         slices=device.slices,
-        handovers=node.handovers[gpu.uuid],
+        handovers=node.clients.handovers[gpu.uuid],
         turn_seconds=0.0 if device.turn_began is None else now - device.turn_began,
         turn_ends_in=ends,
         bandwidth=device.bandwidth,
@@ -145,14 +137,13 @@ def _thrashing(node: Node, gpu: Gpu, now: float) -> Thrashing | None:
 
 
 def _totals(node: Node, gpu: Gpu, now: float, samples: Samples) -> Totals:
-    counts = Counter(node.departed[gpu.uuid])
-    sessions = node.sessions_of(gpu)
-    counts.update(_sums(COUNTED, [session.counters.numbers(now) for session in sessions]))
-    members = [session.member for session in sessions]
-    counts.update(_sums(PARTS, [samples[member.id].spent for member in members if member]))
-    for session in sessions:
-        if session.counters.refusals:
-            counts.update(session.counters.refusals)
+    counts = Counter(node.clients.departed[gpu.uuid])
+    clients = node.clients.of(gpu)
+    counts.update(_sums(COUNTED, [client.counters.numbers(now) for client in clients]))
+    counts.update(_sums(PARTS, [samples[client.id].spent for client in clients]))
+    for client in clients:
+        if client.counters.refusals:
+            counts.update(client.counters.refusals)
     return Totals(
         clients=counts["clients"],
         turns=counts["turns"],

@@ -12,11 +12,11 @@ import socket
 import time
 from collections.abc import Callable
 
-from nvshare.daemon.clients.frame_values import Rejection
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.identity import Visitor, glance
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
+from nvshare.daemon.tenants.rejection import Rejection
 from nvshare.launch.peer import peer
 from nvshare.wire import frames
 

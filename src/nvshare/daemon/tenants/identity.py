@@ -6,6 +6,7 @@ import re
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nvshare.launch.peer import peer
 
@@ -56,6 +57,12 @@ class Identity:
     def tenant(self) -> str:
         """The tenant that is charged for its costs."""
         return _tenant(self.uid, self.container, self.login)
+
+    @property
+    def log_fields(self) -> dict[str, Any]:
+        """Its fields in the log."""
+        named = {"pid": self.pid, "program": self.program, "pod": self.pod}
+        return {**named, "payer": self.tenant}
 
 
 @dataclass(frozen=True, slots=True)

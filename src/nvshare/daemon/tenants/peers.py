@@ -27,11 +27,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nvshare.daemon.clients.frame_values import Rejection
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.cpu_budget import CpuBudget
 from nvshare.daemon.tenants.identity import Identity
 from nvshare.daemon.tenants.peer import CALM, CALM_AT_ONCE, NOTICEABLE, Peer, Reader, Tenant
+from nvshare.daemon.tenants.rejection import Rejection
 from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
 

@@ -9,20 +9,20 @@ lists is known to be something else. Memory of the other kinds takes more of the
 requested, since it comes in whole pages: that would count here, and limits are exact.
 """
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
 
+from nvshare.core.core import Core
 from nvshare.core.memory import Kind
-
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Node
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.clients.parts import Parts
+from nvshare.daemon.gpus.survey import Gpu
+from nvshare.daemon.groups.quota_page import Page
 
 # Less than a few pages may be due to rounding.
 _LITTLE = 8 << 20
 
 
-class Held:
+class DriverMemory:
     """By GPU and process, the memory that was found."""
 
     def __init__(self) -> None:
@@ -39,25 +39,20 @@ class Held:
         """Forget a process that is gone."""
         self._found.pop((uuid, pid), None)
 
-    def tell(self, node: "Node", gpu: "Gpu") -> None:
+    def tell(self, parts: Parts, gpu: Gpu) -> None:
         """Write the memory found into the quota pages of the groups that use a GPU."""
-        for group in node.groups.all():
+        members: defaultdict[str, dict[int, Client]] = defaultdict(dict)
+        for client in parts.clients.of(gpu):
+            members[client.group.key][client.identity.pid] = client
+        for group in parts.groups.all():
             page = group.pages.get(gpu.uuid)
-            if page is None:
-                continue
-            members: dict[int, Session] = {}
-            for session in group.sessions.values():
-                if session.member is not None and session.member.gpu is gpu:
-                    members[session.identity.pid] = session
-            page.hold(sum(self._of(node, gpu, session) for session in members.values()))
+            if page is not None:
+                clients = members[group.key].values()
+                page.hold(sum(self._of(parts.executor.core, page, one) for one in clients))
 
-    def _of(self, node: "Node", gpu: "Gpu", session: "Session") -> int:
-        member = session.member
-        found = self._found.get((gpu.uuid, session.identity.pid))
-        if member is None or found is None:
+    def _of(self, core: Core, page: Page, client: Client) -> int:
+        found = self._found.get((client.gpu.uuid, client.identity.pid))
+        if found is None or core.client_view(client.id).kind is not Kind.MANAGED:
             return 0
-        if node.core.client_view(member.id).kind is not Kind.MANAGED:
-            return 0
-        kept = member.group.pages[gpu.uuid].kept(session.slot_key)
-        more = found - self._bare[gpu.uuid] - kept
+        more = found - self._bare[client.gpu.uuid] - page.kept(client.slot_key)
         return more if more >= _LITTLE else 0

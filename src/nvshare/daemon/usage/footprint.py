@@ -12,18 +12,16 @@ import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from nvshare.core.events import MemoryChanged
 from nvshare.core.memory import Kind
-from nvshare.daemon.gpus.survey import open_nvml
+from nvshare.core.view import Belongings
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.clients.parts import Parts
+from nvshare.daemon.gpus.survey import Gpu, open_nvml
 from nvshare.daemon.logs import fields
-from nvshare.daemon.usage.driver_memory import Held
-
-if TYPE_CHECKING:
-    from nvshare.core.view import Belongings
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Member, Node
+from nvshare.daemon.usage.driver_memory import DriverMemory
 
 log = logging.getLogger(__name__)
 
@@ -56,15 +54,15 @@ def nvml_footprints(uuid: str) -> Footprints:
 class Footprint:
     """Polls NVML."""
 
-    def __init__(self, node: "Node", read: Callable[[str], Footprints] = nvml_footprints) -> None:
-        self._node = node
+    def __init__(self, parts: Parts, read: Callable[[str], Footprints] = nvml_footprints) -> None:
+        self._parts = parts
         self._read = read
         self._wake = asyncio.Event()
         # GPUs that do not tell are not asked again.
         self._silent: set[str] = set()
         # By GPU and pid, the unreported memory that the last poll has found.
         self._seen: dict[tuple[str, int], int] = {}
-        self._held = Held()
+        self._driver_memory = DriverMemory()
 
     def soon(self) -> None:
         """Poll soon: a client has joined."""
@@ -81,13 +79,13 @@ class Footprint:
 
     async def look(self) -> None:
         """Poll the GPUs that have clients."""
-        for gpu in list(self._node.gpus.values()):
+        for gpu in list(self._parts.gpus.all()):
             # A value that was set is not measured.
-            is_open = self._node.settings[gpu.uuid].context == "auto"
-            if is_open and gpu.uuid not in self._silent and self._node.sessions_of(gpu):
+            is_open = self._parts.gpus.settings[gpu.uuid].context == "auto"
+            if is_open and gpu.uuid not in self._silent and self._parts.clients.of(gpu):
                 await self._ask(gpu)
 
-    async def _ask(self, gpu: "Gpu") -> None:
+    async def _ask(self, gpu: Gpu) -> None:
         # Programs may report while NVML is asked: the figures from before count.
         told = self._told(gpu)
         try:
@@ -101,48 +99,45 @@ class Footprint:
             )
             return
         now = self._told(gpu)
-        present = {pid: [member for member, _ in members] for pid, members in now.items()}
-        self._node.claims.judge(gpu, found, present)
-        for pid, members in told.items():
-            is_still = now.get(pid) == members and not self._may_move(members)
-            if pid in found and is_still and self._are_told_apart(members):
-                rest = found[pid] - sum(plain for _, plain in members)
+        present = {pid: [client for client, _ in clients] for pid, clients in now.items()}
+        self._parts.claims.judge(found, present)
+        for pid, clients in told.items():
+            is_still = now.get(pid) == clients and not self._may_move(clients)
+            if pid in found and is_still and self._are_told_apart(clients):
+                rest = found[pid] - sum(plain for _, plain in clients)
                 if self._is_sure(gpu, pid, rest):
-                    self._take(members, rest)
-                    self._held.find(gpu.uuid, pid, rest)
+                    self._take(clients, rest)
+                    self._driver_memory.find(gpu.uuid, pid, rest)
         self._forget(gpu, told)
-        self._held.tell(self._node, gpu)
+        self._driver_memory.tell(self._parts, gpu)
 
-    def _may_move(self, members: "list[tuple[Member, int]]") -> bool:
+    def _may_move(self, clients: list[tuple[Client, int]]) -> bool:
         """Whether memory may be in NVML's figure and not in the program's own, or the other way.
 
         Memory on its way out is known from the order. Memory that comes back is reported when it
         is there: a program with memory away may be bringing it in.
         """
-        clients = [self._client(member) for member, _ in members]
-        return any(
-            client.kind.is_copied and (client.memory.swapped or client.is_moving)
-            for client in clients
-        )
+        seen = [self._belongings(client) for client, _ in clients]
+        return any(one.kind.is_copied and (one.memory.swapped or one.is_moving) for one in seen)
 
-    def _are_told_apart(self, members: "list[tuple[Member, int]]") -> bool:
+    def _are_told_apart(self, clients: list[tuple[Client, int]]) -> bool:
         """Whether it is known which of their memory NVML counts. Of a mixture, it is not."""
-        return all(self._client(member).kind is not Kind.MIXED for member, _ in members)
+        return all(self._belongings(one).kind is not Kind.MIXED for one, _ in clients)
 
-    def _told(self, gpu: "Gpu") -> "dict[int, list[tuple[Member, int]]]":
+    def _told(self, gpu: Gpu) -> dict[int, list[tuple[Client, int]]]:
         """By pid, its clients on a GPU and the plain memory that each reports."""
-        told: dict[int, list[tuple[Member, int]]] = defaultdict(list)
-        for session in self._node.sessions_of(gpu):
-            if session.member is not None and session.identity.pid:
-                told[session.identity.pid].append((session.member, self._plain(session.member)))
+        told: dict[int, list[tuple[Client, int]]] = defaultdict(list)
+        for client in self._parts.clients.of(gpu):
+            if client.identity.pid:
+                told[client.identity.pid].append((client, self._plain(client)))
         return told
 
-    def _plain(self, member: "Member") -> int:
-        client = self._client(member)
-        explicit = client.memory.resident if client.kind is Kind.EXPLICIT else 0
-        return client.memory.pinned - member.context + explicit
+    def _plain(self, client: Client) -> int:
+        seen = self._belongings(client)
+        explicit = seen.memory.resident if seen.kind is Kind.EXPLICIT else 0
+        return seen.memory.pinned - client.context + explicit
 
-    def _is_sure(self, gpu: "Gpu", pid: int, rest: int) -> bool:
+    def _is_sure(self, gpu: Gpu, pid: int, rest: int) -> bool:
         """Whether two polls in a row have found the same.
 
         A program reports memory before it has it, and reports its return afterwards. Memory in
@@ -155,28 +150,28 @@ class Footprint:
         self.soon()
         return False
 
-    def _forget(self, gpu: "Gpu", told: "Mapping[int, object]") -> None:
+    def _forget(self, gpu: Gpu, told: Mapping[int, object]) -> None:
         """Forget processes that are gone."""
         gone = [key for key in self._seen if key[0] == gpu.uuid and key[1] not in told]
         for key in gone:
             del self._seen[key]
-            self._held.forget(*key)
+            self._driver_memory.forget(*key)
 
-    def _take(self, members: "list[tuple[Member, int]]", rest: int) -> None:
+    def _take(self, clients: list[tuple[Client, int]], rest: int) -> None:
         if rest <= 0:
             # NVML counts differently from us, and the setting is as good as any figure.
             return
-        for member, _ in members:
-            if member.id in self._node.sessions:
-                self._change(member, rest // len(members))
+        for client, _ in clients:
+            if client.id in self._parts.clients:
+                self._change(client, rest // len(clients))
 
-    def _change(self, member: "Member", context: int) -> None:
-        if abs(context - member.context) < _LITTLE:
+    def _change(self, client: Client, context: int) -> None:
+        if abs(context - client.context) < _LITTLE:
             return
-        member.context = context
-        memory = self._client(member).memory.with_context(context)
-        event = MemoryChanged(now=self._node.now(), client=member.id, memory=memory)
-        self._node.dispatch(event)
+        client.context = context
+        memory = self._belongings(client).memory.with_context(context)
+        event = MemoryChanged(now=self._parts.executor.now(), client=client.id, memory=memory)
+        self._parts.executor.dispatch(event)
 
-    def _client(self, member: "Member") -> "Belongings":
-        return self._node.core.belongings(member.id)
+    def _belongings(self, client: Client) -> Belongings:
+        return self._parts.executor.core.belongings(client.id)

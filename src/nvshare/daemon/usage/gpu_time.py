@@ -7,15 +7,12 @@ some drivers, and so are made in a thread.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from nvshare.core.events import Given
-from nvshare.daemon.gpus.survey import open_nvml
+from nvshare.daemon.clients.parts import Parts
+from nvshare.daemon.gpus.survey import Gpu, open_nvml
 from nvshare.daemon.logs import fields
-
-if TYPE_CHECKING:
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Node
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +48,8 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
 class GpuTime:
     """Polls NVML."""
 
-    def __init__(self, node: "Node", samples: Callable[[str, int], Samples] = nvml_samples) -> None:
-        self._node = node
+    def __init__(self, parts: Parts, samples: Callable[[str, int], Samples] = nvml_samples) -> None:
+        self._parts = parts
         self._samples = samples
         # When each GPU was last polled, and the newest sample seen then. GPUs that do not tell are
         # not asked again.
@@ -68,17 +65,17 @@ class GpuTime:
 
     async def look(self) -> None:
         """Poll the GPUs where it matters."""
-        for gpu in list(self._node.gpus.values()):
+        for gpu in list(self._parts.gpus.all()):
             if gpu.uuid not in self._silent and self._matters(gpu):
                 await self._ask(gpu)
             else:
                 self._asked.pop(gpu.uuid, None)
 
-    def _matters(self, gpu: "Gpu") -> bool:
-        device = self._node.core.view(gpu.uuid)
+    def _matters(self, gpu: Gpu) -> bool:
+        device = self._parts.executor.core.view(gpu.uuid)
         return device.has_shares and device.clients > 1
 
-    async def _ask(self, gpu: "Gpu") -> None:
+    async def _ask(self, gpu: Gpu) -> None:
         try:
             samples = await asyncio.to_thread(self._samples, gpu.uuid, self._seen.get(gpu.uuid, 0))
         except OSError as error:
@@ -89,20 +86,19 @@ class GpuTime:
                 extra=fields(device=gpu.index, why=error),
             )
             return
-        sessions = self._node.sessions_of(gpu)
-        if not any(session.identity.pid in samples for session in sessions):
+        if not any(one.identity.pid in samples for one in self._parts.clients.of(gpu)):
             # Nothing is new, or NVML knows the processes by other pids than we do.
             return
-        now = self._node.now()
+        now = self._parts.executor.now()
         before, self._asked[gpu.uuid] = self._asked.get(gpu.uuid), now
         for time, _ in samples.values():
             self._seen[gpu.uuid] = max(time, self._seen.get(gpu.uuid, 0))
         self._tell(gpu, samples, now, None if before is None else now - before)
 
-    def _tell(self, gpu: "Gpu", samples: Samples, now: float, passed: float | None) -> None:
-        members = {s.member.id: s for s in self._node.sessions_of(gpu) if s.member is not None}
-        for client in self._node.core.client_views(members):
+    def _tell(self, gpu: Gpu, samples: Samples, now: float, passed: float | None) -> None:
+        pids = {client.id: client.identity.pid for client in self._parts.clients.of(gpu)}
+        for client in self._parts.executor.core.client_views(pids):
             if client.has_share:
-                _, percent = samples.get(members[client.id].identity.pid, (0, 0))
+                _, percent = samples.get(pids[client.id], (0, 0))
                 seconds = None if passed is None else percent / 100 * passed
-                self._node.dispatch(Given(now=now, client=client.id, seconds=seconds))
+                self._parts.executor.dispatch(Given(now=now, client=client.id, seconds=seconds))

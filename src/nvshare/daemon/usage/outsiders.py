@@ -11,18 +11,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nvshare.core.events import OutsideChanged
 from nvshare.core.memory import Kind
-from nvshare.daemon.gpus.survey import open_nvml
+from nvshare.daemon.clients.parts import Parts
+from nvshare.daemon.gpus.survey import Gpu, open_nvml
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.identity import describe_process
 from nvshare.telemetry.snapshot import OutsideProcess
-
-if TYPE_CHECKING:
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Node
 
 log = logging.getLogger(__name__)
 
@@ -78,8 +75,8 @@ def _graphics(nvml: Any, handle: Any) -> list[Any]:
 class Outsiders:
     """Polls NVML."""
 
-    def __init__(self, node: "Node", read: Callable[[str], Holdings] = nvml_holdings) -> None:
-        self._node = node
+    def __init__(self, parts: Parts, read: Callable[[str], Holdings] = nvml_holdings) -> None:
+        self._parts = parts
         self._read = read
         self.warns = True
         # By GPU, what the last poll has found, and what was believed after it.
@@ -87,7 +84,7 @@ class Outsiders:
         self._believed: dict[str, tuple[OutsideProcess, ...]] = {}
         self._told: dict[str, int] = {}
 
-    def of(self, gpu: "Gpu") -> tuple[OutsideProcess, ...]:
+    def of(self, gpu: Gpu) -> tuple[OutsideProcess, ...]:
         """Return the processes that use a GPU without nvshare."""
         return self._believed.get(gpu.uuid, ())
 
@@ -99,7 +96,7 @@ class Outsiders:
 
     async def look(self) -> None:
         """Poll all GPUs once."""
-        for gpu in list(self._node.gpus.values()):
+        for gpu in list(self._parts.gpus.all()):
             try:
                 holdings = await asyncio.to_thread(self._read, gpu.uuid)
             except OSError:
@@ -107,10 +104,10 @@ class Outsiders:
                 continue
             self._take(gpu, self._outside(gpu, holdings))
 
-    def _outside(self, gpu: "Gpu", holdings: Holdings) -> dict[int, int]:
+    def _outside(self, gpu: Gpu, holdings: Holdings) -> dict[int, int]:
         """Return outside memory by pid; pid 0 is memory that no process accounts for."""
-        own = {session.identity.pid for session in self._node.sessions.values()}
-        here = {session.identity.pid for session in self._node.sessions_of(gpu)}
+        own = {client.identity.pid for client in self._parts.clients.all()}
+        here = {client.identity.pid for client in self._parts.clients.of(gpu)}
         found = {pid: size or 0 for pid, size in holdings.processes.items() if pid not in own}
         if 0 in own or (here and not here & set(holdings.processes)):
             # Clients that we or NVML cannot see, or see under other pids, may be among them.
@@ -121,14 +118,13 @@ class Outsiders:
             rest = holdings.used - listed - self._managed(gpu)
         return {**found, **({0: rest} if rest > _DRIVERS_OWN else {})}
 
-    def _managed(self, gpu: "Gpu") -> int:
+    def _managed(self, gpu: Gpu) -> int:
         """Return the most managed memory that clients may have on a GPU."""
-        members = [s.member.id for s in self._node.sessions_of(gpu) if s.member is not None]
-        clients = map(self._node.core.belongings, members)
-        kinds = (Kind.MANAGED, Kind.MIXED)
-        return sum(client.memory.own for client in clients if client.kind in kinds)
+        core, kinds = self._parts.executor.core, (Kind.MANAGED, Kind.MIXED)
+        seen = [core.belongings(client.id) for client in self._parts.clients.of(gpu)]
+        return sum(one.memory.own for one in seen if one.kind in kinds)
 
-    def _take(self, gpu: "Gpu", found: dict[int, int]) -> None:
+    def _take(self, gpu: Gpu, found: dict[int, int]) -> None:
         """Believe what two polls in a row have found: a new process may be about to join."""
         before = self._seen.get(gpu.uuid, {})
         self._seen[gpu.uuid] = found
@@ -139,19 +135,20 @@ class Outsiders:
             self._warn(gpu, new)
         self._tell(gpu, sum(sure.values()))
 
-    def _warn(self, gpu: "Gpu", new: list[OutsideProcess]) -> None:
+    def _warn(self, gpu: Gpu, new: list[OutsideProcess]) -> None:
         for one in new:
             log.warning(
                 "a GPU is used without nvshare: programs have less room",
                 extra=fields(device=gpu.index, **one.model_dump()),
             )
 
-    def _tell(self, gpu: "Gpu", size: int) -> None:
+    def _tell(self, gpu: Gpu, size: int) -> None:
         told = self._told.get(gpu.uuid, 0)
         if abs(size - told) >= _LITTLE or (told and not size):
             self._told[gpu.uuid] = size
-            event = OutsideChanged(now=self._node.now(), device=gpu.uuid, outside_bytes=size)
-            self._node.dispatch(event)
+            now = self._parts.executor.now()
+            event = OutsideChanged(now=now, device=gpu.uuid, outside_bytes=size)
+            self._parts.executor.dispatch(event)
 
 
 def _process(pid: int, memory: int) -> OutsideProcess:

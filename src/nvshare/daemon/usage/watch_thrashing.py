@@ -7,19 +7,16 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from nvshare.core.lease import State
 from nvshare.core.memory import Kind
+from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.counters import NOTHING
-from nvshare.daemon.gpus.survey import open_nvml
+from nvshare.daemon.clients.parts import Parts
+from nvshare.daemon.gpus.survey import Gpu, open_nvml
 from nvshare.daemon.logs import fields
+from nvshare.daemon.usage.outsiders import Outsiders
 from nvshare.daemon.usage.thrashing import Look, Program, Thrashing, judge, seconds_to_judge
-
-if TYPE_CHECKING:
-    from nvshare.daemon.clients.session import Session
-    from nvshare.daemon.gpus.survey import Gpu
-    from nvshare.daemon.node import Member, Node
 
 log = logging.getLogger(__name__)
 
@@ -63,18 +60,22 @@ class ThrashWatch:
     """Looks once a second."""
 
     def __init__(
-        self, node: "Node", utilisation: Callable[[str], float | None] = nvml_utilisation
+        self,
+        parts: Parts,
+        outsiders: Outsiders,
+        utilisation: Callable[[str], float | None] = nvml_utilisation,
     ) -> None:
-        self._node = node
+        self._parts = parts
+        self._outsiders = outsiders
         self._utilisation = utilisation
         self._watched: dict[str, _Watched] = {}
         self._found: dict[str, Thrashing] = {}
 
-    def of(self, gpu: "Gpu") -> Thrashing | None:
+    def of(self, gpu: Gpu) -> Thrashing | None:
         """Return what thrashes on a GPU, if anything does."""
         return self._found.get(gpu.uuid)
 
-    def includes(self, gpu: "Gpu", client: int) -> bool:
+    def includes(self, gpu: Gpu, client: int) -> bool:
         """Whether a client is among those that thrash on its GPU."""
         found = self._found.get(gpu.uuid)
         return found is not None and client in found.programs
@@ -87,7 +88,7 @@ class ThrashWatch:
 
     async def look(self) -> None:
         """Look at all GPUs once."""
-        for gpu in list(self._node.gpus.values()):
+        for gpu in list(self._parts.gpus.all()):
             if self._fits(gpu) or not self._look_at(gpu).is_crowded:
                 self._watched.pop(gpu.uuid, None)
                 self._note(gpu, None)
@@ -95,39 +96,38 @@ class ThrashWatch:
             utilisation = await asyncio.to_thread(self._utilisation, gpu.uuid)
             watched = self._watched.setdefault(gpu.uuid, _Watched())
             watched.add(self._look_at(gpu, utilisation), seconds_to_judge(self.of(gpu)))
-            clock = self._node.executor.gpu_clock
+            clock = self._parts.executor.gpu_clock
             self._note(gpu, judge(watched.looks, self.of(gpu), clock))
 
-    def _fits(self, gpu: "Gpu") -> bool:
+    def _fits(self, gpu: Gpu) -> bool:
         """Whether all programs fit, wherever their memory is. That is quick to see."""
-        device = self._node.core.view(gpu.uuid)
+        device = self._parts.executor.core.view(gpu.uuid)
         return device.allocated <= device.usable
 
-    def _look_at(self, gpu: "Gpu", utilisation: float | None = None) -> Look:
-        node = self._node
-        members = [(one, one.member) for one in node.sessions_of(gpu) if one.member is not None]
+    def _look_at(self, gpu: Gpu, utilisation: float | None = None) -> Look:
+        executor = self._parts.executor
         return Look(
-            now=node.now(),
-            usable=node.core.view(gpu.uuid).usable,
-            programs=tuple(self._describe(session, member) for session, member in members),
+            now=executor.now(),
+            usable=executor.core.view(gpu.uuid).usable,
+            programs=tuple(map(self._describe, self._parts.clients.of(gpu))),
             utilisation=utilisation,
-            has_outsiders=bool(node.outsiders.of(gpu)),
+            has_outsiders=bool(self._outsiders.of(gpu)),
         )
 
-    def _describe(self, session: "Session", member: "Member") -> Program:
-        core, told = self._node.core, session.counters.told
-        summary, kind = core.client_summary(member.id), core.belongings(member.id).kind
-        holding = core.holding(member.id)
+    def _describe(self, client: Client) -> Program:
+        core, told = self._parts.executor.core, client.counters.told
+        summary, kind = core.client_summary(client.id), core.belongings(client.id).kind
+        holding = core.holding(client.id)
         on_gpu = 0 if holding is None else holding.on_device
         is_paged = kind in (Kind.MANAGED, Kind.MIXED)
         busy = told.busy_ns / 1e9
-        usual, watched = None, self._watched.get(member.gpu.uuid)
+        usual, watched = None, self._watched.get(client.gpu.uuid)
         if watched is not None and told != NOTHING:
             # By its first report since then: later ones are of the time in which it may thrash.
             pace = told.launches / busy if busy >= _LEAST_SEEN else None
-            usual = watched.usual.setdefault(member.id, pace)
+            usual = watched.usual.setdefault(client.id, pace)
         return Program(
-            id=member.id,
+            id=client.id,
             holds=summary.state in (State.RUNNING, State.YIELDING) or summary.is_overdue,
             is_told=(summary.state is State.YIELDING or summary.is_overdue or summary.cannot_drain),
             is_paged=is_paged,
@@ -138,14 +138,14 @@ class ThrashWatch:
             usual=usual,
         )
 
-    def _note(self, gpu: "Gpu", found: Thrashing | None) -> None:
+    def _note(self, gpu: Gpu, found: Thrashing | None) -> None:
         before = self._found.pop(gpu.uuid, None)
         if found is not None:
             self._found[gpu.uuid] = found
         if (before.programs if before else ()) == (found.programs if found else ()):
             return
         clients = {client for one in self._found.values() for client in one.programs}
-        self._node.executor.times.note_thrashing(self._node.now(), clients)
+        self._parts.executor.times.note_thrashing(self._parts.executor.now(), clients)
         if found is None:
             log.info("programs page against each other no more", extra=fields(device=gpu.index))
         elif before is None:

@@ -29,7 +29,7 @@ def apart(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def look(stage: Stage, found: dict[int, int]) -> None:
-    stage.node.footprint = Footprint(stage.node, lambda _: found)
+    stage.node.footprint = Footprint(stage.node.parts, lambda _: found)
     asyncio.run(stage.node.footprint.look())
 
 

@@ -1,18 +1,14 @@
-"""A program that waits for long is told why, once."""
+"""Why a program waits, in words; and who is told."""
 
-import asyncio
 import contextlib
 import os
 import pwd
-from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
-from nvshare.daemon.clients.explain_wait import WaitNotice, why_it_waits
-from nvshare.daemon.clients.session import Session
+from nvshare.daemon.clients.client import Client
+from nvshare.daemon.clients.explain_wait import why_it_waits
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
@@ -20,48 +16,8 @@ from nvshare.wire.codec import daemon_frames
 from ..stage import GIB, GPU, Stage
 
 
-class Clock:
-    """The part of a loop that a notice needs, with a time of its own."""
-
-    def __init__(self) -> None:
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-
-    def call_later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> Any:
-        timer = (seconds, lambda: call(*arguments))
-        self.timers.append(timer)
-        return SimpleNamespace(cancel=lambda: self.timers.remove(timer))
-
-    def fire(self) -> None:
-        (timer,) = self.timers
-        self.timers.remove(timer)
-        timer[1]()
-
-
-def test_it_speaks_once_and_only_of_a_wait_that_lasts() -> None:
-    clock, said = Clock(), []
-    answers = [False, True]
-
-    def speak(seconds: float) -> bool:
-        said.append(seconds)
-        return answers.pop(0)
-
-    notice = WaitNotice(cast("asyncio.AbstractEventLoop", clock))
-    notice.begin(5.0, speak)
-    notice.end()
-    assert not clock.timers
-    notice.begin(0.0, speak)
-    assert not clock.timers
-    # There was nothing to say the first time, so the next may speak.
-    for _ in range(2):
-        notice.begin(5.0, speak)
-        clock.fire()
-    assert said == [5.0, 5.0]
-    notice.begin(5.0, speak)
-    assert not clock.timers
-
-
-def sessions(stage: Stage) -> list[Session]:
-    return list(stage.node.sessions.values())
+def clients(stage: Stage) -> list[Client]:
+    return list(stage.node.clients.all())
 
 
 def want(stage: Stage, number: int) -> None:
@@ -70,9 +26,8 @@ def want(stage: Stage, number: int) -> None:
 
 
 def why(stage: Stage, number: int) -> str | None:
-    session = sessions(stage)[number]
-    assert session.member is not None
-    return why_it_waits(stage.node, session, session.member, 5.0)
+    node, client = stage.node, clients(stage)[number]
+    return why_it_waits(node.executor, node.gpus.settings[GPU.uuid], node.clients, client, 5.0)
 
 
 @pytest.fixture
@@ -128,11 +83,11 @@ def test_parked_by_hand(crowd: Stage) -> None:
 
 
 def test_others_are_named_by_user_and_not_across_containers(crowd: Stage) -> None:
-    holder = sessions(crowd)[0]
+    holder = clients(crowd)[0]
     own = holder.identity
     holder.identity = replace(own, uid=os.getuid() + 123456)
     assert f"uid {os.getuid() + 123456}/train.py (id 1, pid 7) has" in str(why(crowd, 1))
-    sessions(crowd)[1].identity = replace(own, uid=1)
+    clients(crowd)[1].identity = replace(own, uid=1)
     holder.identity = replace(own, uid=os.getuid())
     user = pwd.getpwuid(os.getuid()).pw_name
     assert f"{user}/train.py" in str(why(crowd, 1))

@@ -22,7 +22,7 @@ def told(stage: Stage) -> list[Event]:
     """A list of the events for the core, which gets none of them and has ordered nothing."""
     heard: list[Event] = []
     stage.join(1, flags=frames.HelloFlags.CAN_HOLD)
-    stage.node.dispatch = heard.append  # type: ignore[method-assign, assignment]
+    stage.node.executor.dispatch = heard.append  # type: ignore[method-assign, assignment]
     return heard
 
 
@@ -39,7 +39,7 @@ def say(stage: Stage, *said: frames.Held | frames.CannotDrain) -> None:
 
 @pytest.mark.parametrize("waits", [True, False])
 def test_the_core_hears_who_is_held_and_whether_somebody_waits(stage: Stage, waits: bool) -> None:
-    heard, (client,) = told(stage), stage.node.sessions
+    heard, client = told(stage), 1
     order(stage, Hold(client, TURN))
     say(stage, frames.Held(TURN, waits, 1))
     (event,) = heard
@@ -49,7 +49,7 @@ def test_the_core_hears_who_is_held_and_whether_somebody_waits(stage: Stage, wai
 
 def test_the_core_hears_nothing_that_has_crossed_with_another_order(stage: Stage) -> None:
     undrained = frames.UndrainedReason.TIME
-    heard, (client,) = told(stage), stage.node.sessions
+    heard, client = told(stage), 1
     order(stage, Hold(client, TURN))
     order(stage, Keep(client, TURN))
     say(stage, frames.Held(TURN, 1, 1), frames.CannotDrain(TURN, undrained, 1))

@@ -1,17 +1,9 @@
-"""The last minute of a client, from made-up samples; and which clients are sampled."""
-
-import asyncio
+"""The last minute of a client, from made-up samples."""
 
 import pytest
 
-from nvshare.daemon.clients import last_minute as minute_module
-from nvshare.daemon.clients.last_minute import PARTS, LastMinute, Sample, follow_minutes, time_parts
-from nvshare.daemon.clients.session import Session
-from nvshare.daemon.node import Member, Node
+from nvshare.daemon.clients.last_minute import PARTS, LastMinute, Sample, time_parts
 from nvshare.telemetry.time.client_time import Part
-from nvshare.wire import frames
-
-from ..stage import Stage
 
 
 def sample(now: float, launches: int = 0, **parts: float) -> Sample:
@@ -72,32 +64,3 @@ def test_one_that_is_looked_at_every_two_seconds_has_all_its_seconds() -> None:
     for second in range(0, 100, 2):
         minute.note(sample(second, computing=second / 2, idle=second / 2))
     assert minute.recent(sample(98.5, computing=49.25, idle=49.25)).computing_percent == (50,) * 30
-
-
-def test_those_are_looked_at_of_whom_anything_was_heard(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(minute_module, "_PERIOD", 0.01)
-    looked: list[int] = []
-    look = minute_module.look
-
-    def count(node: Node, session: Session, member: Member, now: float) -> Sample:
-        looked.append(member.id)
-        return look(node, session, member, now)
-
-    stage.join(1)
-    stage.join(1)
-    monkeypatch.setattr(minute_module, "look", count)
-
-    async def scene() -> None:
-        following = asyncio.ensure_future(follow_minutes(stage.node))
-        await asyncio.sleep(0.05)
-        assert sorted(looked) == [1, 2]
-        stage.clients[1].send(frames.Usage(1, 1, 0, 0).pack())
-        while len(looked) < 3:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
-        following.cancel()
-
-    stage.run(scene())
-    assert sorted(looked) == [1, 2, 2]

@@ -25,7 +25,7 @@ def test_a_report_costs_the_same_beside_many_others(stage: Stage) -> None:
     beside_few = min(cost_of_a_report(stage, number) for number in range(1, 4))
     for _ in range(MANY - FEW):
         stage.join(GIB // MANY)
-    assert len(stage.node.sessions) == MANY
+    assert len(stage.node.clients) == MANY
     beside_many = min(cost_of_a_report(stage, number) for number in range(4, 7))
     # The loop compares a few more timers; there is not one call for each client.
     assert beside_many - beside_few < MANY - FEW

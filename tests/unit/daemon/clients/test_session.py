@@ -24,10 +24,10 @@ def no_collector() -> Iterator[None]:
 def test_one_that_has_left_is_gone_at_once(stage: Stage) -> None:
     """The collector runs once in hundreds of clients: waiting garbage was 5 % of the daemon."""
     stage.join(1, flags=frames.HelloFlags.WANTS)
-    (session,) = map(weakref.ref, stage.node.sessions.values())
+    (session,) = map(weakref.ref, stage.node._sessions)
     stage.clients.pop().close()
     stage.turn()
-    assert not stage.node.sessions
+    assert not stage.node.clients
     assert session() is None
     assert gc.collect() == 0
 
@@ -37,5 +37,5 @@ def test_one_that_was_turned_away_is_gone_at_once(stage: Stage) -> None:
     stage.join(1)
     stage.clients[0].send(frames.Usage(frames.MOST_COUNTER + 1, 0, 0, 0).pack())
     stage.turn()
-    assert not stage.node.sessions
+    assert not stage.node.clients
     assert gc.collect() == 0

@@ -1,10 +1,10 @@
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
-from nvshare.daemon.clients.session import Session
+from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.settings import client_settings
-from nvshare.daemon.gpus.survey import Gpu
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
@@ -54,20 +54,22 @@ def test_clients_are_told_what_is_new_and_those_who_come_all_of_it(
     stage.join(1)
     # The first one is not alone any more.
     assert told(stage) == [1, 1]
-    looks: list[Gpu] = []
+    looked: list[Client] = []
+    of = stage.node.clients.of
 
-    def look(gpu: Gpu) -> list[Session]:
-        looks.append(gpu)
-        return []
+    class Watched(list[Client]):
+        def __iter__(self) -> Iterator[Client]:
+            looked.extend(self[:])
+            return super().__iter__()
 
     with monkeypatch.context() as patch:
-        patch.setattr(stage.node, "sessions_of", look)
+        patch.setattr(stage.node.clients, "of", lambda gpu: Watched(of(gpu)))
         stage.join(1)
         assert told(stage) == [0, 0, 1]
         stage.clients.pop().close()
         stage.turn()
     # With a thousand of them, a look at all for each arrival or departure takes a millisecond.
-    assert looks == []
+    assert looked == []
     stage.clients.pop().close()
     stage.turn()
     assert told(stage) == [1]

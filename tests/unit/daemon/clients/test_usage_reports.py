@@ -18,8 +18,8 @@ def tell(stage: Stage, busy: float, gpu: float = 0.0) -> None:
 
 def shown(stage: Stage) -> float:
     """Seconds used in the last minute, as people see them."""
-    (session,) = stage.node.sessions.values()
-    return session.history.percents(stage.node.now())[60] * 60 / 100
+    (client,) = stage.node.clients.all()
+    return client.history.percents(stage.node.now())[60] * 60 / 100
 
 
 def heard(stage: Stage) -> list[float]:

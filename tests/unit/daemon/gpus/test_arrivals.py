@@ -52,7 +52,8 @@ class Machine:
         self.found = Survey((GPU,))
         self.taken: set[str] = set()
         self.node = stage.node
-        self.arrivals = Arrivals(stage.node, (), self.admit, lambda: self.found)
+        gpus, outages = stage.node.gpus, stage.node.outages
+        self.arrivals = Arrivals(gpus, outages, (), self.admit, lambda: self.found)
         self._stage = stage
 
     async def admit(self, gpu: Gpu) -> None:
@@ -64,6 +65,10 @@ class Machine:
         gpus = tuple(one for one in found if isinstance(one, Gpu))
         self.found = Survey(gpus, tuple(one for one in found if isinstance(one, Missing)))
         self._stage.run(self.arrivals.look())
+
+    @property
+    def shared(self) -> list[str]:
+        return [gpu.uuid for gpu in self.node.gpus.all()]
 
     @property
     def absent(self) -> dict[int, str]:
@@ -79,17 +84,23 @@ def test_gpus_that_come_later_are_shared(machine: Machine) -> None:
     machine.look(GPU, Missing(1, "NVML: GPU is lost"))
     assert machine.absent == {1: "NVML: GPU is lost"}
     machine.look(GPU, OTHER)
-    assert (list(machine.node.gpus), machine.absent) == ([GPU.uuid, OTHER.uuid], {})
+    assert (machine.shared, machine.absent) == (
+        [GPU.uuid, OTHER.uuid],
+        {},
+    )
 
 
 def test_a_gpu_that_another_daemon_has_is_shared_when_that_ends(machine: Machine) -> None:
     machine.taken = {OTHER.uuid}
     machine.look(GPU, OTHER)
-    assert list(machine.node.gpus) == [GPU.uuid]
+    assert machine.shared == [GPU.uuid]
     assert "the daemon of root (pid 1, in /x) has GPU 1" in machine.absent[1]
     machine.taken = set()
     machine.look(GPU, OTHER)
-    assert (list(machine.node.gpus), machine.absent) == ([GPU.uuid, OTHER.uuid], {})
+    assert (machine.shared, machine.absent) == (
+        [GPU.uuid, OTHER.uuid],
+        {},
+    )
 
 
 def heard(stage: Stage) -> bytes:
@@ -131,7 +142,8 @@ def test_a_gpu_that_is_not_listed_any_more_is_lost(machine: Machine, count: int)
 
 
 def test_an_nvml_that_fails_costs_all_gpus_until_it_is_back(machine: Machine, stage: Stage) -> None:
-    failing = Arrivals(machine.node, (), machine.admit, no_gpus)
+    node = machine.node
+    failing = Arrivals(node.gpus, node.outages, (), machine.admit, no_gpus)
     stage.run(failing.look())
     assert machine.absent == {0: "NVML: not found"}
     machine.look(GPU)

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from nvshare.daemon.clients.session import Session
-from nvshare.daemon.groups.groups import Group, Groups, key_of, together
+from nvshare.daemon.groups.groups import Group, Groups, Member, key_of, together
 from nvshare.daemon.groups.names import find_group, name_of
 from nvshare.daemon.groups.pods import Pods
 from nvshare.daemon.tenants.identity import Identity
@@ -25,9 +24,8 @@ ONE = Identity(7, 1000, 1000, "train.py", started=70)
 IN_POD = Identity(8, 0, 0, "serve", "uid-1", "a" * 64, 80)
 
 
-def session(who: Identity, **limits: Any) -> Session:
-    """The part of a session that a group uses."""
-    return cast("Session", SimpleNamespace(identity=who, own_limits=ClientLimits(**limits)))
+def member(who: Identity, **limits: Any) -> Member:
+    return Member(who, ClientLimits(**limits))
 
 
 def hello(token: bytes = bytes(16)) -> Hello:
@@ -74,10 +72,10 @@ def test_the_tightest_environment_holds_for_all() -> None:
 
 
 def test_members_of_a_run_share_limits_and_a_page(groups: Groups) -> None:
-    group = groups.enter(session(ONE, memory_limit=100), 1, hello(TOKEN))
+    group = groups.enter(member(ONE, memory_limit=100), 1, hello(TOKEN))
     first = groups.take_slot(group, GPU, 0)
     other = replace(ONE, pid=9)
-    assert groups.enter(session(other, memory_limit=90), 2, hello(TOKEN)) is group
+    assert groups.enter(member(other, memory_limit=90), 2, hello(TOKEN)) is group
     second = groups.take_slot(group, GPU, 0)
     assert first is not None
     assert second is not None
@@ -93,7 +91,7 @@ def test_members_of_a_run_share_limits_and_a_page(groups: Groups) -> None:
 def test_orders_go_over_what_was_set_and_that_over_the_environment(
     groups: Groups, pods: Pods
 ) -> None:
-    group = groups.enter(session(IN_POD, memory_limit=100, compute_percent=10), 1, hello())
+    group = groups.enter(member(IN_POD, memory_limit=100, compute_percent=10), 1, hello())
     assert groups.limits(group) == ClientLimits(memory_limit=500, compute_percent=10)
     groups.choose(group, {"memory_limit": 200, "compute_percent": 20, "priority": "normal"})
     assert groups.limits(group) == ClientLimits(memory_limit=500, compute_percent=20)
@@ -107,8 +105,8 @@ def test_orders_go_over_what_was_set_and_that_over_the_environment(
 
 def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None:
     before = Groups(tmp_path / "groups", pods)
-    group = before.enter(session(ONE), 1, hello(TOKEN))
-    before.enter(session(ONE), 2, hello(TOKEN))
+    group = before.enter(member(ONE), 1, hello(TOKEN))
+    before.enter(member(ONE), 2, hello(TOKEN))
     first, second = before.take_slot(group, GPU, 0), before.take_slot(group, GPU, 0)
     assert first is not None
     assert second is not None
@@ -118,7 +116,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
 
     after = Groups(tmp_path / "groups", pods)
     assert after.awaits_page(ONE, hello(TOKEN), GPU)
-    again = after.enter(session(ONE), 5, hello(TOKEN))
+    again = after.enter(member(ONE), 5, hello(TOKEN))
     assert after.limits(again).memory_limit == 300
     place = after.take_slot(again, GPU, first[2], os.dup(kept))
     assert not after.awaits_page(ONE, hello(TOKEN), GPU)
@@ -126,7 +124,7 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
     assert place[1:] == first[1:]
     # It leaves before the other has come back, which finds everything all the same.
     after.leave(again, 5, GPU, first[2])
-    late = after.enter(session(ONE), 6, hello(TOKEN))
+    late = after.enter(member(ONE), 6, hello(TOKEN))
     assert after.limits(late).memory_limit == 300
     place = after.take_slot(late, GPU, second[2], kept)
     assert place is not None
@@ -137,12 +135,12 @@ def test_the_next_daemon_takes_everything_up(tmp_path: Path, pods: Pods) -> None
 
 def test_who_does_not_come_back_is_forgotten(tmp_path: Path, pods: Pods) -> None:
     before = Groups(tmp_path / "groups", pods)
-    gone = before.enter(session(ONE), 1, hello())
+    gone = before.enter(member(ONE), 1, hello())
     before.take_slot(gone, GPU, 0)
     before.choose(gone, {"memory_limit": 300})
     before.close()
     after = Groups(tmp_path / "groups", pods)
-    stays = after.enter(session(ONE), 1, hello(TOKEN))
+    stays = after.enter(member(ONE), 1, hello(TOKEN))
     after.take_slot(stays, GPU, 0)
     after.forget_missing()
     assert [path.name for path in (tmp_path / "groups").iterdir()] == [f"{stays.key}.{GPU}.page"]
@@ -152,7 +150,7 @@ def test_who_does_not_come_back_is_forgotten(tmp_path: Path, pods: Pods) -> None
 def test_without_a_page_members_are_limited_one_by_one(
     groups: Groups, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    group = groups.enter(session(ONE), 1, hello())
+    group = groups.enter(member(ONE), 1, hello())
 
     def refuse(_name: str) -> int:
         raise OSError(errno.ENFILE, "Too many open files in system")
@@ -165,14 +163,14 @@ def test_without_a_page_members_are_limited_one_by_one(
 
 def test_a_limit_holds_until_all_who_set_it_can_be_back(tmp_path: Path, pods: Pods) -> None:
     before = Groups(tmp_path / "groups", pods)
-    group = before.enter(session(ONE), 1, hello(TOKEN))
-    before.enter(session(replace(ONE, pid=9), memory_limit=100), 2, hello(TOKEN))
+    group = before.enter(member(ONE), 1, hello(TOKEN))
+    before.enter(member(replace(ONE, pid=9), memory_limit=100), 2, hello(TOKEN))
     place = before.take_slot(group, GPU, 0)
     assert place is not None
     kept = os.dup(place[0].descriptor)
     before.close()
     after = Groups(tmp_path / "groups", pods)
-    group = after.enter(session(ONE), 1, hello(TOKEN))
+    group = after.enter(member(ONE), 1, hello(TOKEN))
     place = after.take_slot(group, GPU, place[2], kept)
     assert place is not None
     assert (after.limits(group).memory_limit, place[0].limit) == (None, 100)
@@ -182,10 +180,10 @@ def test_a_limit_holds_until_all_who_set_it_can_be_back(tmp_path: Path, pods: Po
 
 
 def test_the_page_of_another_group_is_not_taken_up(groups: Groups) -> None:
-    mine = groups.enter(session(ONE, memory_limit=100), 1, hello(TOKEN))
+    mine = groups.enter(member(ONE, memory_limit=100), 1, hello(TOKEN))
     place = groups.take_slot(mine, GPU, 0)
     assert place is not None
-    theirs = groups.enter(session(replace(ONE, pid=9), memory_limit=1), 2, hello())
+    theirs = groups.enter(member(replace(ONE, pid=9), memory_limit=1), 2, hello())
     other = groups.take_slot(theirs, GPU, place[2], os.dup(place[0].descriptor))
     assert other is not None
     assert other[0].file != place[0].file
@@ -196,9 +194,9 @@ def test_the_page_of_another_group_is_not_taken_up(groups: Groups) -> None:
 @pytest.fixture
 def three(groups: Groups) -> list[Group]:
     return [
-        groups.enter(session(ONE), 1, hello(TOKEN)),
-        groups.enter(session(replace(ONE, pid=9)), 2, hello()),
-        groups.enter(session(IN_POD), 3, hello()),
+        groups.enter(member(ONE), 1, hello(TOKEN)),
+        groups.enter(member(replace(ONE, pid=9)), 2, hello()),
+        groups.enter(member(IN_POD), 3, hello()),
     ]
 
 
@@ -243,7 +241,7 @@ def test_names_that_mean_nobody_or_several(groups: Groups, pods: Pods) -> None:
 
 
 def test_a_number_that_is_an_id_and_a_pid(groups: Groups, pods: Pods, three: list[Group]) -> None:
-    late = groups.enter(session(replace(ONE, pid=2)), 9, hello())
+    late = groups.enter(member(replace(ONE, pid=2)), 9, hello())
     for number, by_id, by_pid in (("2", three[1], late), ("9", late, three[1])):
         with pytest.raises(BadInputError, match="can mean 2 groups") as caught:
             find_group(groups, pods, number)
@@ -251,13 +249,13 @@ def test_a_number_that_is_an_id_and_a_pid(groups: Groups, pods: Pods, three: lis
         assert find_group(groups, pods, f"id:{number}") is by_id
         assert find_group(groups, pods, f"pid:{number}") is by_pid
     # An id and a pid of the same group are not ambiguous.
-    both = groups.enter(session(replace(ONE, pid=11)), 11, hello())
+    both = groups.enter(member(replace(ONE, pid=11)), 11, hello())
     assert find_group(groups, pods, "11") is both
 
 
 def test_several_programs_of_a_group_are_all_named(groups: Groups, pods: Pods) -> None:
-    group = groups.enter(session(ONE), 1, hello(TOKEN))
-    groups.enter(session(replace(ONE, program="load.py")), 2, hello(TOKEN))
-    groups.enter(session(ONE), 3, hello(TOKEN))
+    group = groups.enter(member(ONE), 1, hello(TOKEN))
+    groups.enter(member(replace(ONE, program="load.py")), 2, hello(TOKEN))
+    groups.enter(member(ONE), 3, hello(TOKEN))
     assert name_of(group, pods) == "train.py, load.py"
     assert find_group(groups, pods, "load.py") is group

@@ -7,8 +7,8 @@ from ..stage import GIB, GPU, Stage
 
 
 def over_limit(stage: Stage) -> list[int]:
-    core = stage.node.core
-    return [client.over_limit for client in core.client_views(stage.node.sessions)]
+    numbers = [client.id for client in stage.node.clients.all()]
+    return [view.over_limit for view in stage.node.core.client_views(numbers)]
 
 
 def limit(stage: Stage, memory: int | None) -> list[int]:

@@ -148,7 +148,9 @@ def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Stage]:
 
 
 def test_a_program_is_limited_from_its_first_moment(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40, priority="high"))
+    stage.node.limits.change_pod(
+        POD, asks(memory_limit=4 * GIB, compute_percent=40, priority="high")
+    )
     stage.join()
     assert stage.heard() == [(4 * GIB, 40)]
     (client,) = Snapshots(stage.node, 0.0).take().clients
@@ -159,37 +161,37 @@ def test_a_program_is_limited_from_its_first_moment(stage: Stage) -> None:
 def test_a_change_of_the_pod_reaches_its_programs_and_a_removal_lifts(stage: Stage) -> None:
     stage.join(memory_limit=8 * GIB)
     assert stage.heard() == [(8 * GIB, 0)]
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=40))
     assert stage.heard() == [(4 * GIB, 0), (4 * GIB, 40)]
     # The limits that the program was started with are in force again.
-    stage.node.change_pod(POD, asks())
+    stage.node.limits.change_pod(POD, asks())
     assert stage.heard() == [(8 * GIB, 0)]
 
 
 def test_orders_of_the_container_come_when_it_is_known(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.join()
     assert stage.heard() == [(4 * GIB, 0)]
-    stage.node.change_pod(POD, asks(Orders(memory_limit=2 * GIB), memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(Orders(memory_limit=2 * GIB), memory_limit=4 * GIB))
     assert stage.heard() == [(2 * GIB, 0)]
     (client,) = Snapshots(stage.node, 0.0).take().clients
     assert client.container_name == "main"
 
 
 def test_a_program_that_outlives_its_pod_keeps_its_limits(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.join()
     assert stage.heard() == [(4 * GIB, 0)]
-    stage.node.change_pod(POD, None)
+    stage.node.limits.change_pod(POD, None)
     assert stage.heard() == []
 
 
 def test_other_pods_are_left_alone(stage: Stage) -> None:
     stage.join()
     stage.heard()
-    stage.node.change_pod("uid-2", asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod("uid-2", asks(memory_limit=4 * GIB))
     assert stage.heard() == []
 
 
@@ -205,7 +207,7 @@ def patch(stage: Stage, changes: dict[str, int | None]) -> tuple[int, str]:
 
 
 def test_what_a_pod_asks_for_cannot_be_changed_by_hand(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.join()
     assert stage.heard() == [(4 * GIB, 0)]
     status, text = patch(stage, {"compute_percent": 50, "memory_limit": 1 * GIB})
@@ -215,13 +217,13 @@ def test_what_a_pod_asks_for_cannot_be_changed_by_hand(stage: Stage) -> None:
 
 
 def test_what_is_changed_by_hand_is_below_what_the_pod_asks_for(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
     stage.join()
     stage.heard()
     assert patch(stage, {"compute_percent": 50})[0] == 200
     assert stage.heard() == [(4 * GIB, 50)]
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=20))
-    stage.node.change_pod(POD, asks(memory_limit=4 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB, compute_percent=20))
+    stage.node.limits.change_pod(POD, asks(memory_limit=4 * GIB))
     assert stage.heard() == [(4 * GIB, 20), (4 * GIB, 50)]
 
 
@@ -239,7 +241,7 @@ def allocates(stage: Stage) -> tuple[str, str, str]:
 
 
 def test_a_program_is_told_how_to_allocate_before_it_is_welcome(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(allocation="explicit"))
+    stage.node.limits.change_pod(POD, asks(allocation="explicit"))
     stage.join(flags=UNDECIDED)
     told = [one for one in stage.told() if isinstance(one, frames.Allocation | frames.Welcome)]
     explicit = frames.Allocation(frames.AllocationKind.EXPLICIT, frames.AllocationFlags(0))
@@ -251,16 +253,16 @@ def test_an_annotation_that_comes_later_is_for_the_next_process(stage: Stage) ->
     stage.join(flags=UNDECIDED)
     stage.told()
     assert allocates(stage) == ("native", "its environment", "")
-    stage.node.change_pod(POD, asks(allocation="auto"))
+    stage.node.limits.change_pod(POD, asks(allocation="auto"))
     assert stage.told() == []
     assert allocates(stage) == ("native", "its environment", "auto")
     # The request of a container overrides that of its pod, as with limits.
-    stage.node.change_pod(POD, asks(Orders(allocation="native"), allocation="auto"))
+    stage.node.limits.change_pod(POD, asks(Orders(allocation="native"), allocation="auto"))
     assert allocates(stage) == ("native", "its environment", "")
 
 
 def test_a_program_that_goes_on_in_another_way_is_shown_so(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(allocation="auto"))
+    stage.node.limits.change_pod(POD, asks(allocation="auto"))
     stage.join(flags=UNDECIDED)
     stage.told()
     stage.client.send(frames.Allocates(frames.AllocationKind.MIXED).pack())
@@ -273,8 +275,8 @@ def test_a_pod_hears_of_memory_that_is_refused_and_not_of_what_it_gets_in_anothe
     stage: Stage, wish: str, kinds: list[str]
 ) -> None:
     told: list[str] = []
-    stage.node.on_notice(lambda _, kind, __: told.append(kind))
-    stage.node.change_pod(POD, asks(allocation=wish))
+    stage.node.pods.on_notice(lambda _, kind, __: told.append(kind))
+    stage.node.limits.change_pod(POD, asks(allocation=wish))
     stage.join(flags=UNDECIDED)
     stage.told()
     stage.client.send(frames.Memory(16 * GIB, 0, 0, ticket=1).pack())
@@ -295,8 +297,8 @@ def group(stage: Stage) -> GroupStatus:
 
 
 def test_nobody_gets_more_than_its_ceiling_whoever_asks(stage: Stage) -> None:
-    stage.node.change_ceilings(CEILINGS)
-    stage.node.change_pod(POD, asks(memory_limit=9 * GIB, priority="high"))
+    stage.node.limits.change_ceilings(CEILINGS)
+    stage.node.limits.change_pod(POD, asks(memory_limit=9 * GIB, priority="high"))
     stage.join(compute_percent=90, limit_flags=frames.LimitFlags.BURST)
     assert stage.heard() == [(6 * GIB, 50)]
     (client,) = Snapshots(stage.node, 0.0).take().clients
@@ -304,17 +306,17 @@ def test_nobody_gets_more_than_its_ceiling_whoever_asks(stage: Stage) -> None:
     assert client.capped == ("burst", "compute_percent", "memory_limit", "priority")
     assert set(group(stage).sources.values()) == {"ceiling"}
     # A request below the ceiling is met.
-    stage.node.change_pod(POD, asks(memory_limit=1 * GIB, priority="low"))
+    stage.node.limits.change_pod(POD, asks(memory_limit=1 * GIB, priority="low"))
     assert stage.heard() == [(1 * GIB, 50)]
     assert group(stage).sources["memory_limit"] == group(stage).sources["priority"] == "pod"
     # No request is a request for everything.
-    stage.node.change_pod(POD, asks())
+    stage.node.limits.change_pod(POD, asks())
     assert stage.heard() == [(6 * GIB, 50)]
 
 
 def test_what_is_set_by_hand_is_cut_too(stage: Stage) -> None:
-    stage.node.change_ceilings(CEILINGS)
-    stage.node.change_pod(POD, asks())
+    stage.node.limits.change_ceilings(CEILINGS)
+    stage.node.limits.change_pod(POD, asks())
     stage.join()
     assert stage.heard() == [(6 * GIB, 50)]
     assert patch(stage, {"memory_limit": 7 * GIB, "compute_percent": 20})[0] == 200
@@ -322,19 +324,19 @@ def test_what_is_set_by_hand_is_cut_too(stage: Stage) -> None:
 
 
 def test_a_ceiling_that_changes_holds_for_those_who_run(stage: Stage) -> None:
-    stage.node.change_pod(POD, asks(memory_limit=9 * GIB))
+    stage.node.limits.change_pod(POD, asks(memory_limit=9 * GIB))
     stage.join()
     assert stage.heard() == [(9 * GIB, 0)]
-    stage.node.change_ceilings(CEILINGS)
-    stage.node.change_ceilings(Ceilings())
+    stage.node.limits.change_ceilings(CEILINGS)
+    stage.node.limits.change_ceilings(Ceilings())
     assert stage.heard() == [(6 * GIB, 50), (9 * GIB, 0)]
 
 
 def test_a_pod_that_is_not_known_yet_has_what_some_pod_may_have(stage: Stage) -> None:
-    stage.node.change_ceilings(CEILINGS)
+    stage.node.limits.change_ceilings(CEILINGS)
     stage.join()
     assert stage.heard() == [(8 * GIB, 50)]
-    stage.node.change_pod(POD, asks())
+    stage.node.limits.change_pod(POD, asks())
     assert stage.heard() == [(6 * GIB, 50)]
 
 
@@ -348,8 +350,8 @@ def test_programs_outside_of_pods_have_no_ceiling() -> None:
 
 def test_a_way_of_allocating_that_a_ceiling_does_not_allow_is_not_taken(stage: Stage) -> None:
     """Neither by the annotation nor by the environment: memory that stays is in others' way."""
-    stage.node.change_ceilings(CEILINGS)
-    stage.node.change_pod(POD, asks(allocation="native"))
+    stage.node.limits.change_ceilings(CEILINGS)
+    stage.node.limits.change_pod(POD, asks(allocation="native"))
     stage.join(flags=UNDECIDED)
     (told,) = [one for one in stage.told() if isinstance(one, frames.Allocation)]
     assert told.allocation_kind is frames.AllocationKind.MANAGED

@@ -43,8 +43,10 @@ class Desk:
     def __init__(self, stage: Stage, maker: Maker) -> None:
         self.stage = stage
         self.node = stage.node
-        self.node.extents = Extents(stage.node, populated=False, make=maker)
-        self.node.executor.on_provide = self.node.extents.aim
+        self.node.parts.extents = Extents(
+            stage.node.executor, lambda: None, populated=False, make=maker
+        )
+        self.node.executor.on_provide = self.node.parts.extents.aim
 
     def join(self) -> socket.socket:
         self.stage.join(0)
@@ -59,7 +61,7 @@ class Desk:
 
     def run(self) -> None:
         async def scene() -> None:
-            following = asyncio.create_task(self.node.extents.follow())
+            following = asyncio.create_task(self.node.parts.extents.follow())
             await asyncio.sleep(0.02)
             following.cancel()
 
@@ -120,7 +122,7 @@ def test_a_client_gets_what_it_is_to_have_but_no_more_than_it_has_a_use_for(desk
     client = desk.join()
     desk.say(client, most=3 * EXTENT)
     assert desk.extents(client) == 0
-    desk.node.extents.aim(1, GIB)
+    desk.node.parts.extents.aim(1, GIB)
     desk.run()
     assert desk.extents(client) == 3
     desk.say(client, received=3 * EXTENT, held=3 * EXTENT, most=3 * EXTENT)
@@ -128,12 +130,12 @@ def test_a_client_gets_what_it_is_to_have_but_no_more_than_it_has_a_use_for(desk
     # It has freed memory, and given an extent back.
     desk.say(client, received=3 * EXTENT, held=2 * EXTENT, most=2 * EXTENT)
     assert desk.extents(client) == 0
-    assert desk.node.extents.total == 2 * EXTENT
+    assert desk.node.parts.extents.total == 2 * EXTENT
 
 
 def test_little_is_on_its_way_to_a_client_that_does_not_take_it(desk: Desk) -> None:
     client = desk.join()
-    desk.node.extents.aim(1, 10 * GIB)
+    desk.node.parts.extents.aim(1, 10 * GIB)
     desk.say(client, most=10 * GIB)
     assert desk.extents(client) == 8
     desk.say(client, received=EXTENT, held=EXTENT, most=10 * GIB)
@@ -141,7 +143,7 @@ def test_little_is_on_its_way_to_a_client_that_does_not_take_it(desk: Desk) -> N
 
 
 def test_who_waits_for_it_is_served_first(desk: Desk) -> None:
-    extents = desk.node.extents
+    extents = desk.node.parts.extents
     for client in (1, 2):
         desk.join()
         extents.aim(client, 10 * GIB)
@@ -153,7 +155,7 @@ def test_who_waits_for_it_is_served_first(desk: Desk) -> None:
 
 def test_who_waits_gets_more_than_it_is_to_have_but_not_out_of_all_proportion(desk: Desk) -> None:
     client = desk.join()
-    desk.node.extents.aim(1, EXTENT)
+    desk.node.parts.extents.aim(1, EXTENT)
     desk.say(client, held=3 * EXTENT, most=10 * GIB)
     assert desk.hear(client) == []
     desk.say(client, held=3 * EXTENT, most=10 * GIB, lacking=2 * EXTENT)
@@ -166,18 +168,18 @@ def test_who_waits_gets_more_than_it_is_to_have_but_not_out_of_all_proportion(de
 
 def test_what_a_client_brings_with_it_counts(desk: Desk) -> None:
     client = desk.join()
-    desk.node.extents.aim(1, 4 * EXTENT)
+    desk.node.parts.extents.aim(1, 4 * EXTENT)
     desk.say(client, held=5 * EXTENT, most=10 * GIB)
     # Of six: two more than ordered, since whole chunks leave.
     assert desk.extents(client) == 1
-    assert desk.node.extents.total == 6 * EXTENT
+    assert desk.node.parts.extents.total == 6 * EXTENT
 
 
 def test_no_more_is_made_than_host_memory_allows(desk: Desk) -> None:
     client = desk.join()
     now = desk.node.now()
-    desk.node.dispatch(HostMemoryChanged(now=now, limit=2 * EXTENT))
-    desk.node.extents.aim(1, GIB)
+    desk.node.executor.dispatch(HostMemoryChanged(now=now, limit=2 * EXTENT))
+    desk.node.parts.extents.aim(1, GIB)
     desk.say(client, most=GIB)
     assert desk.extents(client) == 2
     # A move may wait for a little more, because whole chunks leave.
@@ -193,7 +195,7 @@ def test_what_cannot_be_made_is_said_once_and_does_not_leave(
     client = desk.join()
     heard = desk.stage.listen(HostDenied | HostRoomChanged)  # type: ignore[arg-type]
     maker.error = OSError(errno.EMFILE, "Too many open files")
-    desk.node.extents.aim(1, GIB)
+    desk.node.parts.extents.aim(1, GIB)
     desk.say(client, most=GIB, lacking=EXTENT)
     assert [type(frame) for frame in desk.hear(client)] == [frames.HostFull]
     assert [type(event) for event in heard] == [HostRoomChanged, HostDenied]
@@ -206,11 +208,11 @@ def test_what_cannot_be_made_is_said_once_and_does_not_leave(
 
 def test_a_client_that_is_gone_while_its_extent_is_made_harms_nobody(desk: Desk) -> None:
     client = desk.join()
-    desk.node.extents.aim(1, GIB)
+    desk.node.parts.extents.aim(1, GIB)
     client.send(frames.Host(0, 0, GIB, 0).pack())
     client.close()
     desk.run()
-    assert desk.node.extents.total == 0
+    assert desk.node.parts.extents.total == 0
 
 
 def test_none_is_made_that_our_memory_cgroup_cannot_take(
@@ -229,8 +231,8 @@ def test_none_is_made_that_our_memory_cgroup_cannot_take(
         # Room for two, and for the needs of the daemon itself; not for a third.
         return {pid: [MemoryGroup("daemon", 3 * EXTENT, made * EXTENT)] for pid in pids}
 
-    stage.node.headroom = Headroom(stage.node, read, own_pid=99)
-    stage.node.extents = extents = Extents(stage.node, make=make)
+    headroom = Headroom(stage.node.executor, read, own_pid=99)
+    stage.node.parts.extents = extents = Extents(stage.node.executor, headroom.own_room, make=make)
     stage.join(0)
     extents.aim(1, GIB)
     extents.report(1, frames.Host(0, 0, GIB, 0))

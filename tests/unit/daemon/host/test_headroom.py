@@ -35,12 +35,12 @@ class Cgroups:
 @pytest.fixture
 def cgroups(stage: Stage) -> Cgroups:
     table = Cgroups()
-    stage.node.headroom = Headroom(stage.node, table, is_emulated=False)
+    stage.node.parts.headroom = Headroom(stage.node.executor, table, is_emulated=False)
     return table
 
 
 def look(stage: Stage) -> None:
-    asyncio.run(stage.node.headroom.look())
+    asyncio.run(stage.node.parts.headroom.look())
 
 
 def send(stage: Stage, client: int, frame: frames.FromClient) -> None:
@@ -137,7 +137,7 @@ def test_what_is_on_its_way_is_counted_by_the_core_and_nobody_looks_meanwhile(
 
 def test_what_leaves_an_emulated_gpu_is_in_no_cgroup_and_counts(stage: Stage) -> None:
     cgroups = Cgroups()
-    stage.node.headroom = Headroom(stage.node, cgroups, is_emulated=True)
+    stage.node.parts.headroom = Headroom(stage.node.executor, cgroups, is_emulated=True)
     cgroups.limit(20 * GIB)
     stage.join(8 * GIB)
     send(stage, 0, frames.Moved(1, 8 * GIB, 0, 2 * GIB, 2 * GIB, 0, 1, left=0))
@@ -166,7 +166,7 @@ def test_a_change_of_memory_has_it_look_soon(stage: Stage, cgroups: Cgroups) -> 
     heard = stage.listen(HostRoomChanged)
 
     async def scene() -> None:
-        headroom = Headroom(stage.node, cgroups, is_emulated=False)
+        headroom = Headroom(stage.node.executor, cgroups, is_emulated=False)
         headroom.enter(1, 7, Kind.MANAGED)
         heard.clear()
         cgroups.limit(20 * GIB, 2 * GIB)
@@ -182,7 +182,7 @@ def test_a_change_of_memory_has_it_look_soon(stage: Stage, cgroups: Cgroups) -> 
 
 def test_a_pid_that_cannot_be_seen_is_in_no_cgroup(stage: Stage, cgroups: Cgroups) -> None:
     cgroups.limit(GIB)
-    stage.node.headroom.enter(9, 0, Kind.MANAGED)
+    stage.node.parts.headroom.enter(9, 0, Kind.MANAGED)
     assert cgroups.read == 0
     assert stage.node.core.view(GPU.uuid).clients == 0
 
@@ -193,7 +193,7 @@ def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> No
     def read(pids: Collection[int]) -> dict[int, list[MemoryGroup]]:
         return {pid: ours if pid == 99 else pods for pid in pids}
 
-    headroom = Headroom(stage.node, read, own_pid=99)
+    headroom = Headroom(stage.node.executor, read, own_pid=99)
     heard = stage.listen(HostRoomChanged)
     headroom.enter(1, 7, Kind.EXPLICIT)
     headroom.enter(2, 7, Kind.MANAGED)
@@ -216,16 +216,16 @@ def test_what_we_make_ourselves_is_charged_to_our_own_cgroup(stage: Stage) -> No
 def test_host_memory_without_pages_is_charged_to_nobody(stage: Stage, cgroups: Cgroups) -> None:
     cgroups.limit(GIB)
     heard = stage.listen(HostRoomChanged)
-    stage.node.headroom.enter(1, 7, Kind.EXPLICIT)
+    stage.node.parts.headroom.enter(1, 7, Kind.EXPLICIT)
     assert heard == []
 
 
 def test_what_can_be_charged_to_us_right_now(stage: Stage, cgroups: Cgroups) -> None:
-    headroom = Headroom(stage.node, cgroups, own_pid=99)
+    headroom = Headroom(stage.node.executor, cgroups, own_pid=99)
     assert headroom.own_room() is None
     cgroups.groups = [MemoryGroup("daemon", 4 * GIB, 3 * GIB), MemoryGroup("all", 9 * GIB, GIB)]
     assert headroom.own_room() == GIB - 24 * MIB
     # A lowered limit counts at once, even below the use.
     cgroups.limit(GIB, used=2 * GIB)
     assert headroom.own_room() == -GIB - 24 * MIB
-    assert Headroom(stage.node, cgroups).own_room() is None
+    assert Headroom(stage.node.executor, cgroups).own_room() is None

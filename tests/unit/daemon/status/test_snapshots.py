@@ -29,7 +29,7 @@ MANY = 8
 def full(stage: Stage) -> Stage:
     for _ in range(MANY):
         stage.join(GIB)
-    assert len(stage.node.sessions) == MANY
+    assert len(stage.node.clients) == MANY
     return stage
 
 
@@ -103,9 +103,9 @@ def test_whoever_is_gone_is_forgotten(full: Stage) -> None:
 def test_a_snapshot_stays_what_it_was(full: Stage) -> None:
     status = Snapshots(full.node, 0.0).take()
     before = status.model_dump()
-    for session in full.node.sessions.values():
-        session.counters.refuse(Verdict.HOST_FULL)
-        session.counters.turns += 1
+    for client in full.node.clients.all():
+        client.counters.refuse(Verdict.HOST_FULL)
+        client.counters.turns += 1
     assert status.model_dump() == before
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from nvshare.daemon.clients.frame_values import Rejection
 from nvshare.daemon.tenants import admission as admission_module
 from nvshare.daemon.tenants.admission import Admission
 from nvshare.daemon.tenants.identity import Identity, Visitor
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
+from nvshare.daemon.tenants.rejection import Rejection
 from nvshare.settings import PeerSettings
 from nvshare.wire.codec import daemon_frames
 from nvshare.wire.frames import Reject, RejectCode

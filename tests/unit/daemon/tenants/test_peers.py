@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from nvshare.daemon.clients.frame_values import Rejection
 from nvshare.daemon.tenants.cpu_budget import CpuBudget
 from nvshare.daemon.tenants.identity import Identity
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
+from nvshare.daemon.tenants.rejection import Rejection
 from nvshare.settings import PeerSettings
 from nvshare.wire.frames import RejectCode
 

@@ -23,7 +23,7 @@ class Looking:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._found: Footprints = {}
-        self._footprint = Footprint(stage.node, lambda _: self._found)
+        self._footprint = Footprint(stage.node.parts, lambda _: self._found)
 
     def page(self) -> Page:
         (group,) = self._stage.node.groups.all()

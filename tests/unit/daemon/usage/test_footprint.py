@@ -38,7 +38,7 @@ class Nvml:
 
 def look(stage: Stage, nvml: Nvml) -> None:
     """Look twice, since one look may come in the middle of a change."""
-    stage.node.footprint = Footprint(stage.node, nvml.read)
+    stage.node.footprint = Footprint(stage.node.parts, nvml.read)
     for _ in range(2):
         asyncio.run(stage.node.footprint.look())
 
@@ -117,7 +117,7 @@ def test_what_one_look_has_found_may_be_a_change_that_is_under_way(stage: Stage)
     """It has reported 2 GiB, and not allocated all of them yet."""
     nvml = Nvml()
     stage.join(2 * GIB, kind=EXPLICIT)
-    footprint = Footprint(stage.node, nvml.read)
+    footprint = Footprint(stage.node.parts, nvml.read)
     for found in (2 * GIB + 100 * MIB, 2 * GIB + 500 * MIB):
         nvml.found = {PID: found}
         asyncio.run(footprint.look())
@@ -145,7 +145,7 @@ def test_clients_of_one_process_share_its_figure(stage: Stage) -> None:
 
 def test_what_is_set_is_not_asked_for(stage: Stage) -> None:
     nvml = Nvml()
-    settings = stage.node.settings[GPU.uuid].changed({"context": 100 * MIB})
+    settings = stage.node.gpus.settings[GPU.uuid].changed({"context": 100 * MIB})
     stage.node.change_settings(GPU, settings)
     stage.join(GIB)
     nvml.found = {PID: 700 * MIB}
@@ -158,7 +158,7 @@ def test_nobody_is_asked_about_an_empty_gpu_nor_a_silent_one_again(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     nvml = Nvml()
-    footprint = Footprint(stage.node, nvml.read)
+    footprint = Footprint(stage.node.parts, nvml.read)
     asyncio.run(footprint.look())
     assert nvml.asked == 0
     stage.join(GIB)
@@ -175,7 +175,7 @@ def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:
     nvml.found = {PID: 700 * MIB}
 
     async def scene() -> None:
-        footprint = Footprint(stage.node, nvml.read)
+        footprint = Footprint(stage.node.parts, nvml.read)
         following = asyncio.create_task(footprint.follow())
         footprint.soon()
         while not nvml.asked:
@@ -189,13 +189,13 @@ def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:
 def test_a_program_that_goes_meanwhile_is_no_matter(stage: Stage) -> None:
     stage.join(GIB)
     heard = stage.listen(MemoryChanged)
-    session = stage.node.sessions[1]
+    (client,) = stage.node.clients.all()
 
     def read(uuid: str) -> Footprints:
         del uuid
-        del stage.node.sessions[1]
+        stage.node.clients.remove(client)
         return {PID: 700 * MIB}
 
-    asyncio.run(Footprint(stage.node, read).look())
+    asyncio.run(Footprint(stage.node.parts, read).look())
     assert heard == []
-    stage.node.sessions[1] = session
+    stage.node.clients.add(client)

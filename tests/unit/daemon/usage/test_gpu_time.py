@@ -36,12 +36,12 @@ def follow_two(stage: Stage, nvml: Nvml) -> GpuTime:
     stage.join(1)
     stage.join(1)
     stage.limit(compute_percent=30)
-    return GpuTime(stage.node, nvml.samples)
+    return GpuTime(stage.node.parts, nvml.samples)
 
 
 def test_nobody_is_asked_about_who_is_alone_or_has_no_share(stage: Stage) -> None:
     nvml = Nvml()
-    follower = GpuTime(stage.node, nvml.samples)
+    follower = GpuTime(stage.node.parts, nvml.samples)
     stage.join(1)
     stage.limit(compute_percent=30)
     asyncio.run(follower.look())
@@ -61,7 +61,7 @@ def test_the_core_hears_of_the_time_since_it_was_asked_last(
     follower = follow_two(stage, nvml)
     nvml.percent, now = 40, stage.node.now()
     for passed in (0.0, 0.5, 1.0):
-        monkeypatch.setattr(stage.node, "now", lambda passed=passed: now + passed)
+        monkeypatch.setattr(stage.node.executor, "now", lambda passed=passed: now + passed)
         asyncio.run(follower.look())
     assert nvml.asked == [0, 10, 20]
     assert [event.seconds for event in heard] == [None, None] + 4 * [pytest.approx(0.2)]
@@ -75,7 +75,7 @@ def test_without_samples_of_its_clients_the_next_ones_are_about_all_of_the_time(
     now = stage.node.now()
     for passed, percent in ((0.0, 40), (0.5, None), (1.0, 40)):
         nvml.percent = percent
-        monkeypatch.setattr(stage.node, "now", lambda passed=passed: now + passed)
+        monkeypatch.setattr(stage.node.executor, "now", lambda passed=passed: now + passed)
         asyncio.run(follower.look())
     assert [event.seconds for event in heard] == [None, None] + 2 * [pytest.approx(0.4)]
 

@@ -27,7 +27,7 @@ class Nvml:
         self.more = 0
         self.error: OSError | None = None
         self.told = stage.listen(OutsideChanged)
-        self.outsiders = stage.node.outsiders = Outsiders(stage.node, self.read)
+        self.outsiders = stage.node.outsiders = Outsiders(stage.node.parts, self.read)
 
     def read(self, uuid: str) -> Holdings:
         assert uuid == GPU.uuid

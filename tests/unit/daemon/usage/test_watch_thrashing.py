@@ -26,9 +26,11 @@ class Scene:
             stage.join(12 * GIB)
         self.asked = 0
         self.busy_ns = 0
-        self.watch = stage.node.thrashing = ThrashWatch(stage.node, self._utilisation)
+        self.watch = stage.node.thrashing = ThrashWatch(
+            stage.node.parts, stage.node.outsiders, self._utilisation
+        )
         self.now = stage.node.now()
-        monkeypatch.setattr(stage.node, "now", lambda: self.now)
+        monkeypatch.setattr(stage.node.executor, "now", lambda: self.now)
 
     def _utilisation(self, uuid: str) -> float:
         assert uuid == GPU.uuid
@@ -40,9 +42,9 @@ class Scene:
         for _ in range(round(seconds)):
             self.now += 1.0
             self.busy_ns += 10**9
-            for session in self.node.sessions.values():
-                told = session.counters.told
-                session.counters.told = Report(self.busy_ns, told.launches + calls)
+            for client in self.node.clients.all():
+                told = client.counters.told
+                client.counters.told = Report(self.busy_ns, told.launches + calls)
             asyncio.run(self.watch.look())
         return Snapshots(self.node, 0.0).take()
 
@@ -66,7 +68,7 @@ def test_it_is_seen_after_some_seconds_and_is_over_when_they_take_turns(
     assert found.seconds == THRASHING_SECONDS + 1
     assert [one.thrashes for one in shown.clients] == [True, True]
     assert sum("page against each other and stand still" in one for one in caplog.messages) == 1
-    scene.node.leave(next(iter(scene.node.sessions.values())))
+    scene.node.registration.leave(next(iter(scene.node.clients.all())))
     shown = scene.pass_seconds(1)
     assert shown.devices[0].thrashing is None
     assert [one.thrashes for one in shown.clients] == [False]
@@ -75,7 +77,7 @@ def test_it_is_seen_after_some_seconds_and_is_over_when_they_take_turns(
 
 def test_its_time_is_neither_idle_nor_computing(scene: Scene) -> None:
     scene.pass_seconds(THRASHING_SECONDS + 1)
-    client = next(iter(scene.node.sessions))
+    client = next(iter(scene.node.clients.all())).id
     before = scene.node.executor.times.spent(client, scene.now)
     scene.pass_seconds(10)
     after = scene.node.executor.times.spent(client, scene.now)
@@ -92,6 +94,6 @@ def test_programs_that_go_on_do_not_thrash(scene: Scene) -> None:
 def test_nvml_is_asked_only_while_too_much_runs(scene: Scene) -> None:
     scene.pass_seconds(3)
     assert scene.asked == 3
-    scene.node.leave(next(iter(scene.node.sessions.values())))
+    scene.node.registration.leave(next(iter(scene.node.clients.all())))
     scene.pass_seconds(3)
     assert scene.asked == 3
