@@ -125,7 +125,7 @@ def _read_page(data: bytes) -> None:
     place = page.take_slot(7)
     assert place is None or place[0] < SLOTS
     assert page.used() < 2**63
-    assert page.kept(7) < 2**63
+    assert page.pooled(7) < 2**63
     page.forget_missing()
     page.close()
 

@@ -27,7 +27,7 @@ from nvshare.daemon.host.extents import Extents
 from nvshare.daemon.host.headroom import Headroom, Reader, no_limits
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.admission import Admission
-from nvshare.daemon.tenants.identity import Visitor, own_container
+from nvshare.daemon.tenants.identity import Caller, own_container
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
 from nvshare.daemon.usage.footprint import Footprint
@@ -161,7 +161,7 @@ class Node:
         """Admit a connection, which may then send HELLO; false: not now, or not at all."""
         return self._admission.connect(sock)
 
-    def _begin(self, sock: socket.socket, seen: Visitor) -> Peer:
+    def _begin(self, sock: socket.socket, seen: Caller) -> Peer:
         end = self._sessions.discard
         session = Session(sock, self._loop, self.registration, self.peers, seen, end)
         self._sessions.add(session)

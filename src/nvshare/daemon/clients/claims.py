@@ -27,7 +27,7 @@ from nvshare.daemon.gpus.gpus import Gpus
 from nvshare.daemon.logs import fields
 from nvshare.wire import frames
 
-log = logging.getLogger("nvshare.belief")
+log = logging.getLogger("nvshare.claims")
 
 # NVML counts in pages and blocks of its own, and freed memory leaves its figure a moment later.
 _SLACK = 256 << 20

@@ -16,7 +16,7 @@ from nvshare.daemon.clients.registration import Registration
 from nvshare.daemon.groups.await_page import PageWait
 from nvshare.daemon.logs import fields
 from nvshare.daemon.sockets.connection import Connection
-from nvshare.daemon.tenants.identity import Identity, Visitor, identify
+from nvshare.daemon.tenants.identity import Caller, Identity, identify
 from nvshare.daemon.tenants.peers import Peers
 from nvshare.daemon.tenants.rejection import Rejection
 from nvshare.wire import frames
@@ -37,7 +37,7 @@ class Session:
         loop: asyncio.AbstractEventLoop,
         registration: Registration,
         peers: Peers,
-        seen: Visitor | None = None,
+        seen: Caller | None = None,
         on_end: "Callable[[Session], None]" = lambda _: None,
     ) -> None:
         self._registration = registration

@@ -9,7 +9,6 @@ import os
 import socket
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from types import TracebackType
 
 from nvshare.daemon.gpus.root_lock import lock_for_root
 from nvshare.daemon.gpus.survey import Gpu
@@ -44,12 +43,7 @@ class GpuLocks:
     def __enter__(self) -> "GpuLocks":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def check_hidden(self) -> None:

@@ -2,9 +2,9 @@
 
 import contextlib
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
+from nvshare.daemon.gpus.nvml import open_nvml
 from nvshare.errors import NvshareError
 
 
@@ -86,14 +86,6 @@ def find_gpus() -> list[Gpu]:
             do="check them with nvidia-smi; a GPU that is lost needs a reset or a reboot",
         )
     return list(found.gpus)
-
-
-@cache
-def open_nvml() -> None:
-    """Open NVML, which stays open: this takes long on some machines."""
-    import pynvml
-
-    pynvml.nvmlInit()
 
 
 def look_again() -> Survey:

@@ -51,7 +51,7 @@ class Page:
         self._missing: set[int] = set()
         self._limit: int | None = None
         self._source: str | None = None
-        self._held = 0
+        self._driver_memory = 0
         # The bytes that the daemon determines, by offset; None: they have changed.
         self._right: list[tuple[int, bytes]] | None = None
         # The limit under the previous daemon, until this one surely knows it.
@@ -145,13 +145,13 @@ class Page:
         self._source = source
         self._write(_SOURCE_AT, _SOURCE.pack(SOURCES[source]))
 
-    def hold(self, held: int) -> None:
+    def note_driver_memory(self, size: int) -> None:
         """Note the memory that the driver holds for the group beside its allocations."""
-        if held != self._held:
-            self._held = held
-            self._write(_HELD_AT, _HELD.pack(held))
+        if size != self._driver_memory:
+            self._driver_memory = size
+            self._write(_HELD_AT, _HELD.pack(size))
 
-    def kept(self, key: int) -> int:
+    def pooled(self, key: int) -> int:
         """The memory that the pools of a member keep."""
         slot = self._slots.get(key)
         found = None if slot is None else self._read(_slot_at(slot), _SLOT)
@@ -164,7 +164,7 @@ class Page:
         self._mend(content)
         slots = (_SLOT.unpack_from(content, _slot_at(slot)) for slot in self._slots.values())
         own = sum(min(slot[1] + slot[3], _MOST_BYTES) for slot in slots)
-        return int(own) + self._held
+        return int(own) + self._driver_memory
 
     @property
     def is_empty(self) -> bool:
@@ -201,7 +201,7 @@ class Page:
             (_LIMIT_AT, _LIMIT.pack(value, value ^ CHECK)),
             (_USED_SLOTS_AT, _USED_SLOTS.pack(max(self._slots.values(), default=-1) + 1)),
             (_SOURCE_AT, _SOURCE.pack(SOURCES[self._source])),
-            (_HELD_AT, _HELD.pack(self._held)),
+            (_HELD_AT, _HELD.pack(self._driver_memory)),
             *((_slot_at(slot), _KEY.pack(key)) for key, slot in self._slots.items()),
         ]
 

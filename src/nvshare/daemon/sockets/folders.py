@@ -14,7 +14,6 @@ import socket
 import stat
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from nvshare.errors import NvshareError
 from nvshare.launch.private import LOCK
@@ -36,12 +35,7 @@ class Folder:
     def __enter__(self) -> "Folder":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._opened)
 
     @property
@@ -110,12 +104,7 @@ class Lock:
     def __enter__(self) -> "Lock":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._lock)
 
     def _take(self) -> int:

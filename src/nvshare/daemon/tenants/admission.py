@@ -1,4 +1,4 @@
-"""Admits, holds or closes a new connection, at the least cost that decides which.
+"""Admits, delays or closes a new connection, at the least cost that decides which.
 
 If its process has all the connections that it may have, the pid is enough to close it. If its
 tenant has used up its budget (peers.py), it waits, and is identified only when it is let in.
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from nvshare.daemon.logs import fields
-from nvshare.daemon.tenants.identity import Visitor, glance
+from nvshare.daemon.tenants.identity import Caller, identify_caller
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
 from nvshare.daemon.tenants.rejection import Rejection
@@ -22,7 +22,7 @@ from nvshare.wire import frames
 
 log = logging.getLogger("nvshare.peers")
 
-Begin = Callable[[socket.socket, Visitor], Peer]
+Begin = Callable[[socket.socket, Caller], Peer]
 
 
 class Admission:
@@ -31,7 +31,7 @@ class Admission:
     def __init__(self, peers: Peers, begin: Begin) -> None:
         self._peers = peers
         self._begin = begin
-        self._held: set[_Held] = set()
+        self._newcomers: set[_Newcomer] = set()
 
     def connect(self, sock: socket.socket) -> bool:
         """Let a connection in; false: it waits or was closed, and either was cheap."""
@@ -39,18 +39,18 @@ class Admission:
         if self._peers.is_full(peer(sock)[0]):
             sock.close()
             return False
-        seen = glance(sock)
+        seen = identify_caller(sock)
         # A process that has ended has no known tenant: no other may wait or pay for it.
         if not seen.is_known or not self._peers.has_to_wait(seen.tenant):
             return self.let_in(sock, seen, begin)
-        held = _Held(self, sock, seen)
-        if self._peers.hold(seen.tenant, held):
-            self._held.add(held)
+        newcomer = _Newcomer(self, sock, seen)
+        if self._peers.delay(seen.tenant, newcomer):
+            self._newcomers.add(newcomer)
         else:
             sock.close()
         return False
 
-    def let_in(self, sock: socket.socket, seen: Visitor, begin: float) -> bool:
+    def let_in(self, sock: socket.socket, seen: Caller, begin: float) -> bool:
         """Begin a session, charged for all since ``begin``; or log why not, and close."""
         try:
             self._peers.charge(self._begin(sock, seen), begin)
@@ -66,20 +66,20 @@ class Admission:
             return False
         return True
 
-    def forget(self, held: "_Held") -> None:
+    def forget(self, newcomer: "_Newcomer") -> None:
         """Note that a connection no longer waits."""
-        self._held.discard(held)
+        self._newcomers.discard(newcomer)
 
     def close(self) -> None:
         """Close all waiting connections."""
-        for held in list(self._held):
-            held.close("the daemon ends")
+        for newcomer in list(self._newcomers):
+            newcomer.close("the daemon ends")
 
 
-class _Held:
+class _Newcomer:
     """A connection that waits to be let in."""
 
-    def __init__(self, admission: Admission, sock: socket.socket, seen: Visitor) -> None:
+    def __init__(self, admission: Admission, sock: socket.socket, seen: Caller) -> None:
         self._admission = admission
         self._sock = sock
         self._seen = seen

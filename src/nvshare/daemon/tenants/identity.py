@@ -66,7 +66,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class Caller:
     """A process of which little is known yet: enough to tell its tenant."""
 
     pid: int
@@ -87,21 +87,21 @@ class Visitor:
         return _tenant(self.uid, parse_cgroup(self.cgroup)[1], parse_login(self.cgroup))
 
 
-def glance(connection: socket.socket) -> Visitor:
+def identify_caller(connection: socket.socket) -> Caller:
     """Identify a peer as far as that is cheap. Raises OSError as identify() does."""
     pid, uid, gid = peer(connection)
     cgroup = _read(pid, "cgroup")
     # Read after its cgroup: a process that is alive now was alive when its cgroup was read.
-    return Visitor(pid, uid, gid, cgroup, _life(pid)[1])
+    return Caller(pid, uid, gid, cgroup, _life(pid)[1])
 
 
-def identify(connection: socket.socket, seen: Visitor | None = None) -> Identity:
+def identify(connection: socket.socket, seen: Caller | None = None) -> Identity:
     """Identify a peer.
 
     Raises OSError (EXHAUSTED) when that is impossible: a process of an unknown pod would have no
     limits.
     """
-    seen = seen or glance(connection)
+    seen = seen or identify_caller(connection)
     pod, container = parse_cgroup(seen.cgroup)
     pid = seen.pid
     # Again: a process that has waited to be let in may have ended meanwhile.

@@ -133,7 +133,7 @@ class Peers:
         found.budget.fill(self._loop.time())
         return bool(found.newcomers) or found.budget.left <= 0
 
-    def hold(self, tenant: str, reader: Reader) -> bool:
+    def delay(self, tenant: str, reader: Reader) -> bool:
         """Queue a newcomer, which is read when it may come in; false: enough wait already."""
         found = self._tenants[tenant]
         if len(found.newcomers) >= _ENOUGH_NEWCOMERS:

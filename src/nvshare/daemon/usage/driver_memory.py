@@ -48,11 +48,13 @@ class DriverMemory:
             page = group.pages.get(gpu.uuid)
             if page is not None:
                 clients = members[group.key].values()
-                page.hold(sum(self._of(parts.executor.core, page, one) for one in clients))
+                page.note_driver_memory(
+                    sum(self._of(parts.executor.core, page, one) for one in clients)
+                )
 
     def _of(self, core: Core, page: Page, client: Client) -> int:
         found = self._found.get((client.gpu.uuid, client.identity.pid))
         if found is None or core.client_view(client.id).kind is not Kind.MANAGED:
             return 0
-        more = found - self._bare[client.gpu.uuid] - page.kept(client.slot_key)
+        more = found - self._bare[client.gpu.uuid] - page.pooled(client.slot_key)
         return more if more >= _LITTLE else 0

@@ -19,7 +19,8 @@ from nvshare.core.memory import Kind
 from nvshare.core.view import Belongings
 from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.parts import Parts
-from nvshare.daemon.gpus.survey import Gpu, open_nvml
+from nvshare.daemon.gpus.nvml import LostGpuError, ask_nvml
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.logs import fields
 from nvshare.daemon.usage.driver_memory import DriverMemory
 
@@ -37,17 +38,11 @@ Footprints: TypeAlias = Mapping[int, int]
 
 def nvml_footprints(uuid: str) -> Footprints:
     """Ask NVML. OSError: this GPU does not tell. Processes without a figure are left out."""
-    import pynvml
-
     try:
-        open_nvml()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-        found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    except pynvml.NVMLError_GpuIsLost:
-        # The GPU may come back, and tell again.
+        with ask_nvml(uuid) as (nvml, handle):
+            found = nvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except LostGpuError:
         return {}
-    except pynvml.NVMLError as error:
-        raise OSError(str(error)) from error
     return {int(one.pid): int(one.usedGpuMemory) for one in found if one.usedGpuMemory}
 
 

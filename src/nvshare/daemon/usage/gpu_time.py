@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from nvshare.core.events import Given
 from nvshare.daemon.clients.parts import Parts
-from nvshare.daemon.gpus.survey import Gpu, open_nvml
+from nvshare.daemon.gpus.nvml import LostGpuError, ask_nvml
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.logs import fields
 
 log = logging.getLogger(__name__)
@@ -29,19 +30,14 @@ def nvml_samples(uuid: str, seen: int) -> Samples:
     Nothing is returned if no sample has been taken since, or if processes have just come or gone:
     then the samples can be read a moment later.
     """
-    import pynvml
-
     try:
-        open_nvml()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-        found = pynvml.nvmlDeviceGetProcessUtilization(handle, seen)
-    except (pynvml.NVMLError_NotFound, pynvml.NVMLError_InsufficientSize):
+        with ask_nvml(uuid) as (nvml, handle):
+            try:
+                found = nvml.nvmlDeviceGetProcessUtilization(handle, seen)
+            except (nvml.NVMLError_NotFound, nvml.NVMLError_InsufficientSize):
+                return {}
+    except LostGpuError:
         return {}
-    except pynvml.NVMLError_GpuIsLost:
-        # The GPU may come back, and tell again.
-        return {}
-    except pynvml.NVMLError as error:
-        raise OSError(str(error)) from error
     return {int(one.pid): (int(one.timeStamp), int(one.smUtil)) for one in found}
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from nvshare.core.events import OutsideChanged
 from nvshare.core.memory import Kind
 from nvshare.daemon.clients.parts import Parts
-from nvshare.daemon.gpus.survey import Gpu, open_nvml
+from nvshare.daemon.gpus.nvml import ask_nvml
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.identity import describe_process
 from nvshare.telemetry.snapshot import OutsideProcess
@@ -41,17 +42,11 @@ class Holdings:
 
 def nvml_holdings(uuid: str) -> Holdings:
     """Ask NVML. OSError: this GPU does not tell."""
-    import pynvml
-
-    try:
-        open_nvml()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-        memory = pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
-        compute = by_process(pynvml.nvmlDeviceGetComputeRunningProcesses(handle))
+    with ask_nvml(uuid) as (nvml, handle):
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
+        compute = by_process(nvml.nvmlDeviceGetComputeRunningProcesses(handle))
         # A process that does graphics and compute is in both lists, with the same figure.
-        found = {**by_process(_graphics(pynvml, handle)), **compute}
-    except pynvml.NVMLError as error:
-        raise OSError(str(error)) from error
+        found = {**by_process(_graphics(nvml, handle)), **compute}
     return Holdings(int(memory.used), found)
 
 

@@ -13,7 +13,8 @@ from nvshare.core.memory import Kind
 from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.counters import NOTHING
 from nvshare.daemon.clients.parts import Parts
-from nvshare.daemon.gpus.survey import Gpu, open_nvml
+from nvshare.daemon.gpus.nvml import ask_nvml
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.logs import fields
 from nvshare.daemon.usage.outsiders import Outsiders
 from nvshare.daemon.usage.thrashing import Look, Program, Thrashing, judge, seconds_to_judge
@@ -31,13 +32,10 @@ def nvml_utilisation(uuid: str) -> float | None:
     What it tells of each process is of no use here: whether the time in which a kernel waits for
     pages counts is not documented.
     """
-    import pynvml
-
     try:
-        open_nvml()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
-        return float(pynvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-    except pynvml.NVMLError:
+        with ask_nvml(uuid) as (nvml, handle):
+            return float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+    except OSError:
         return None
 
 

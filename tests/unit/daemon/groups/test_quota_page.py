@@ -187,8 +187,8 @@ def test_what_pools_keep_and_drivers_hold_is_used(page: Page) -> None:
     assert place is not None
     use(page, 0, 100)
     os.pwrite(page.descriptor, struct.pack("<Q", 20), HEADER_SIZE + 24)
-    assert (page.used(), page.kept(place[1]), page.kept(5)) == (120, 20, 0)
-    page.hold(7)
+    assert (page.used(), page.pooled(place[1]), page.pooled(5)) == (120, 20, 0)
+    page.note_driver_memory(7)
     assert words(page, 40, 1) == (7,)
     assert page.used() == 127
     # Members cannot change the daemon's own findings.

@@ -10,7 +10,7 @@ import pytest
 
 from nvshare.daemon.tenants import admission as admission_module
 from nvshare.daemon.tenants.admission import Admission
-from nvshare.daemon.tenants.identity import Identity, Visitor
+from nvshare.daemon.tenants.identity import Caller, Identity
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
 from nvshare.daemon.tenants.rejection import Rejection
@@ -19,7 +19,7 @@ from nvshare.wire.codec import daemon_frames
 from nvshare.wire.frames import Reject, RejectCode
 
 WHO = Identity(7, 1, 1, "program", started=70)
-SEEN = Visitor(7, 1, 1, "0::/")
+SEEN = Caller(7, 1, 1, "0::/")
 
 
 class House:
@@ -31,7 +31,7 @@ class House:
         self.inside: list[socket.socket] = []
         self.looked = 0
 
-    def begin(self, sock: socket.socket, seen: Visitor) -> Peer:
+    def begin(self, sock: socket.socket, seen: Caller) -> Peer:
         assert seen == SEEN
         peer = self.peers.enter(WHO)
         self.inside.append(sock)
@@ -48,11 +48,11 @@ def play(scene: Callable[[House], None], monkeypatch: pytest.MonkeyPatch) -> Non
     async def act() -> None:
         house = House()
 
-        def glance(_: socket.socket) -> Visitor:
+        def identify_caller(_: socket.socket) -> Caller:
             house.looked += 1
             return SEEN
 
-        monkeypatch.setattr(admission_module, "glance", glance)
+        monkeypatch.setattr(admission_module, "identify_caller", identify_caller)
         scene(house)
         for _ in range(5):
             await asyncio.sleep(0)
@@ -120,9 +120,11 @@ def test_one_that_has_ended_does_not_wait_where_others_do(monkeypatch: pytest.Mo
         peer = house.peers.enter(WHO)
         peer.charge(asyncio.get_running_loop().time(), 9.0)
         before = peer.tenant.budget.left
-        monkeypatch.setattr(admission_module, "glance", lambda _: replace(SEEN, is_alive=False))
+        monkeypatch.setattr(
+            admission_module, "identify_caller", lambda _: replace(SEEN, is_alive=False)
+        )
 
-        def refuse(_sock: socket.socket, _seen: Visitor) -> Peer:
+        def refuse(_sock: socket.socket, _seen: Caller) -> Peer:
             raise Rejection(RejectCode.PERMISSION, "it has ended")
 
         house.admission = Admission(house.peers, refuse)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nvshare.daemon.tenants import identity
-from nvshare.daemon.tenants.identity import Identity, Visitor, identify, parse_cgroup
+from nvshare.daemon.tenants.identity import Caller, Identity, identify, parse_cgroup
 
 POD = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 UNDERSCORED = POD.replace("-", "_")
@@ -139,12 +139,12 @@ def test_one_who_cannot_be_asked_about_is_not_let_in(monkeypatch: pytest.MonkeyP
 def test_a_user_who_has_logged_in_is_one_tenant_whatever_cgroups_it_makes() -> None:
     session = "0::/user.slice/user-1000.slice/user@1000.service"
     made_up = f"{session}/user.slice/libpod-{CONTAINER}.scope/container"
-    assert Visitor(7, 165536, 165536, made_up).tenant == "user 1000"
-    assert Visitor(7, 1000, 1000, f"{session}/app.slice").tenant == "user 1000"
+    assert Caller(7, 165536, 165536, made_up).tenant == "user 1000"
+    assert Caller(7, 1000, 1000, f"{session}/app.slice").tenant == "user 1000"
     # A cgroup with such a name within a container belongs to that container.
     inside = f"0::/system.slice/docker-{CONTAINER}.scope/user.slice/user-1000.slice"
-    assert Visitor(7, 1000, 1000, inside).tenant == f"container {CONTAINER}"
-    assert Visitor(7, 1000, 1000, "0::/system.slice/cron.service").tenant == "user 1000"
+    assert Caller(7, 1000, 1000, inside).tenant == f"container {CONTAINER}"
+    assert Caller(7, 1000, 1000, "0::/system.slice/cron.service").tenant == "user 1000"
 
 
 def test_a_process_that_cannot_be_seen() -> None:
@@ -178,7 +178,7 @@ def test_one_of_whom_nothing_can_be_found_out_is_not_one_without_a_pod(
     monkeypatch.setattr(identity, "_read", read)
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert identity.glance(ours).is_known is is_known
+        assert identity.identify_caller(ours).is_known is is_known
         who = identify(ours)
     assert who.is_known is is_known
     # No time is spent on a process that is turned away.

@@ -285,7 +285,7 @@ def test_who_comes_waits_while_its_tenant_has_no_budget() -> None:
         assert not peers.has_to_wait("user 9")
         assert not peers.has_to_wait("user nobody has heard of")
         newcomer = Talker(other, order, 1)
-        assert [peers.hold("user 1", newcomer) for _ in range(65)] == [True] * 64 + [False]
+        assert [peers.delay("user 1", newcomer) for _ in range(65)] == [True] * 64 + [False]
 
     play(scene)
     assert order == []
@@ -298,7 +298,7 @@ def test_who_waits_at_the_door_comes_in_when_there_is_a_budget_again() -> None:
         now = asyncio.get_running_loop().time()
         flood = peers.enter(process(1))
         flood.charge(now, 9.0)
-        peers.hold("user 1", Talker(flood, order, 1))
+        peers.delay("user 1", Talker(flood, order, 1))
         flood.tenant.budget.left = 1.0
         assert peers.has_to_wait("user 1"), "nobody overtakes those who wait"
 
