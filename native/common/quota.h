@@ -8,7 +8,7 @@
  * `lock`. Sums are never stored: they are added up under the lock each time. So a process which
  * dies at any moment leaves nothing behind but its own slot, which the daemon clears.
  *
- * src/nvshare/daemon/quota.py has the same layout; a test compares the two. */
+ * src/nvshare/daemon/groups/quota_page.py has the same layout; a test compares the two. */
 #ifndef NVSHARE_QUOTA_H
 #define NVSHARE_QUOTA_H
 
@@ -51,7 +51,8 @@ struct quota_page {
     struct quota_slot slots[QUOTA_SLOTS];
 };
 
-static_assert(sizeof(struct quota_slot) == 32, "src/nvshare/daemon/quota.py");
-static_assert(sizeof(struct quota_page) == 192 + 32 * QUOTA_SLOTS, "src/nvshare/daemon/quota.py");
+static_assert(sizeof(struct quota_slot) == 32, "src/nvshare/daemon/groups/quota_page.py");
+static_assert(sizeof(struct quota_page) == 192 + 32 * QUOTA_SLOTS,
+              "src/nvshare/daemon/groups/quota_page.py");
 
 #endif

@@ -15,11 +15,11 @@ import click
 from pydantic import ValidationError
 
 from nvshare.cli.replay import replay
-from nvshare.daemon.client_settings import client_settings
+from nvshare.daemon.clients.settings import client_settings
 from nvshare.daemon.config import Sources
-from nvshare.daemon.identity import parse_cgroup, shown_name
-from nvshare.daemon.quota import SIZE, SLOTS, Page
-from nvshare.daemon.remembered import Remembered
+from nvshare.daemon.groups.notes import ChosenLimits
+from nvshare.daemon.groups.quota_page import SIZE, SLOTS, Page
+from nvshare.daemon.tenants.identity import parse_cgroup, shown_name
 from nvshare.errors import BadInputError
 from nvshare.kernel import memory_file, seal_size
 from nvshare.kubernetes.annotations import read_orders
@@ -111,7 +111,7 @@ def _read_remembered(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=_MEMORY) as file:
         file.write(data)
         file.flush()
-        Remembered(Path(file.name)).of("any")
+        ChosenLimits(Path(file.name)).of("any")
 
 
 def _read_page(data: bytes) -> None:
@@ -125,7 +125,7 @@ def _read_page(data: bytes) -> None:
     place = page.take_slot(7)
     assert place is None or place[0] < SLOTS
     assert page.used() < 2**63
-    assert page.kept(7) < 2**63
+    assert page.pooled(7) < 2**63
     page.forget_missing()
     page.close()
 

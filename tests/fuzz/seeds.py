@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from nvshare.daemon.quota import CHECK, HEADER_SIZE, MAGIC
+from nvshare.daemon.groups.quota_page import CHECK, HEADER_SIZE, MAGIC
 from nvshare.lab.emulator.conf import Settings, write_conf
 from nvshare.lab.emulator.profile import load_known
 from nvshare.wire import frames

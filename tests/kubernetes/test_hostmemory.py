@@ -21,8 +21,8 @@ GIB = 1 << 30
 _LIMITS = """
 import json, os, sys
 from pathlib import Path
-from nvshare.daemon.cgroup import MemoryGroups
-from nvshare.daemon.hierarchy import MemoryHierarchy
+from nvshare.daemon.host.cgroup import MemoryGroups
+from nvshare.daemon.host.hierarchy import MemoryHierarchy
 groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
 pid = int(sys.argv[1])
 print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
@@ -31,8 +31,8 @@ print(json.dumps([[one.name, one.limit] for one in groups([pid])[pid]]))
 _CHARGES = """
 import json, os, sys
 from pathlib import Path
-from nvshare.daemon.cgroup import MemoryGroups
-from nvshare.daemon.hierarchy import MemoryHierarchy
+from nvshare.daemon.host.cgroup import MemoryGroups
+from nvshare.daemon.host.hierarchy import MemoryHierarchy
 groups = MemoryGroups(MemoryHierarchy(folder=Path(os.environ["NVSHARE_CGROUP_DIR"])))
 found = groups([int(sys.argv[1]), os.getpid()])
 print(json.dumps([found[pid][0].used for pid in (int(sys.argv[1]), os.getpid())]))

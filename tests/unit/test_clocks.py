@@ -16,7 +16,7 @@ _NATIVE = re.compile(
 # The files that read it, and why.
 ALLOWED = {
     "src/nvshare/daemon/logs.py",  # times of lines; how many of them, whichever way it goes
-    "src/nvshare/daemon/tracing.py",  # when a recording began, for its reader
+    "src/nvshare/daemon/api/traces.py",  # when a recording began, for its reader
     "src/nvshare/kubernetes/follow.py",  # when an event on a pod happened
     "src/nvshare/cli/doctor_gpu.py",  # when a report was made
     "lab/emulator/nvml/utilization.c",  # NVML's samples have times of day

@@ -12,8 +12,8 @@
 #include "process/config.h"
 
 /* A daemon that comes back lets nobody in until running programs have had a second to tell of their
- * turns (reconnect_seconds), and waits some seconds more for a group's page (daemon/newcomer.py). An
- * attempt to connect costs some microseconds. */
+ * turns (reconnect_seconds), and waits some seconds more for a group's page
+ * (daemon/groups/await_page.py). An attempt to connect costs some microseconds. */
 static const uint64_t first_backoff = CLOCK_MS(100), longest_backoff = CLOCK_MS(400);
 static const uint64_t rejected_backoff = CLOCK_MS(5000);
 static const uint64_t greeting_time = CLOCK_MS(5000);

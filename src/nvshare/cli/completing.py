@@ -49,7 +49,7 @@ def _completes(offers: Callable[[], Iterable[Offer]], before: "re.Pattern[str]")
 
 def _list_gpus() -> Iterable[Offer]:
     """Offer the indexes of the GPUs of this machine."""
-    from nvshare.daemon.devices import find_gpus
+    from nvshare.daemon.gpus.survey import find_gpus
 
     return [(str(gpu.index), gpu.name) for gpu in find_gpus()]
 

@@ -88,10 +88,10 @@ def _companion(config: Config) -> "Companion | None":
     return lambda config, node: follow_pods(
         access,
         config.cluster.node,
-        node.change_pod,
+        node.limits.change_pod,
         hami=config.cluster.hami,
         ceiling_of=lambda namespace: node.pods.ceilings.of(namespace),
-        on_notice=node.on_notice,
+        on_notice=node.pods.on_notice,
     )
 
 

@@ -13,7 +13,7 @@ import nvshare
 from nvshare.cli.control import Daemon
 from nvshare.cli.status_table import notes
 from nvshare.daemon.config import Sources, find_file
-from nvshare.daemon.devices import survey_gpus
+from nvshare.daemon.gpus.survey import survey_gpus
 from nvshare.errors import NvshareError
 from nvshare.lab.emulator.libraries import RUNTIMES, library_folder
 from nvshare.launch.holders import TakenError, describe, find_holders, usable

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import click
 
-from nvshare.daemon.devices import Gpu, find_gpus
+from nvshare.daemon.gpus.survey import Gpu, find_gpus
 from nvshare.errors import BadInputError
 from nvshare.quantity import format_quantity
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from nvshare.cli.control import Daemon
-from nvshare.daemon.address import listen_on, parse_address, show_address
+from nvshare.daemon.sockets.address import listen_on, parse_address, show_address
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.telemetry.snapshot import GroupStatus, NodeStatus
 from nvshare.wire import environment

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from nvshare.daemon.address import parse_address
+from nvshare.daemon.sockets.address import parse_address
 from nvshare.errors import BadInputError
 from nvshare.parsing import ParseError, parse_toml
 from nvshare.setting_types import BytesOrAuto

@@ -73,8 +73,7 @@ class Executor:
         # the last number that was sent at all.
         self._numbers: dict[int, int] = {}
         self._last_number = 0
-        self.handovers: dict[str, int] = {}
-        # Makes host memory (extents.py).
+        # Makes host memory (host/extents.py).
         self.on_provide: Callable[[int, int], None] | None = None
 
     def now(self) -> float:
@@ -112,7 +111,8 @@ class Executor:
             handle.cancel()
         self._timers.clear()
 
-    def _send(self, client: int, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+    def send(self, client: int, frame: frames.FromDaemon, descriptor: int = -1) -> None:
+        """Send a client a frame, if it is still here."""
         recipient = self._recipients.get(client)
         if recipient is not None:
             recipient.send(frame, descriptor)
@@ -133,20 +133,20 @@ class Executor:
         frame = frames.Revoke(effect.turn, urgency, idle_us, _said(effect.evict_bytes), flags)
         if effect.urgency is effects.Urgency.NOW:
             self._numbers.pop(effect.client, None)
-        self._send(effect.client, frame)
+        self.send(effect.client, frame)
 
     def _room(self, effect: effects.Room) -> None:
-        self._send(effect.client, frames.Room(effect.turn, _said(effect.missing)))
+        self.send(effect.client, frames.Room(effect.turn, _said(effect.missing)))
 
     def _keep(self, effect: effects.Keep) -> None:
         self._numbers.pop(effect.client, None)
-        self._send(effect.client, frames.Keep(effect.turn))
+        self.send(effect.client, frames.Keep(effect.turn))
 
     def _hold(self, effect: effects.Hold) -> None:
-        self._send(effect.client, frames.Hold(effect.turn, self._next_number(effect.client)))
+        self.send(effect.client, frames.Hold(effect.turn, self._next_number(effect.client)))
 
     def _step(self, effect: effects.StepOnce) -> None:
-        self._send(effect.client, frames.Step(effect.turn, self._next_number(effect.client)))
+        self.send(effect.client, frames.Step(effect.turn, self._next_number(effect.client)))
 
     def _next_number(self, client: int) -> int:
         self._last_number = self._last_number % _MOST_NUMBERS + 1
@@ -165,19 +165,19 @@ class Executor:
         with giver, taker:
             # The next client first, so that it listens when the holder writes.
             standby = frames.Standby(effect.turn, _said(effect.fill_bytes), _said(effect.missing))
-            self._send(effect.to_client, standby, taker.fileno())
+            self.send(effect.to_client, standby, taker.fileno())
             handover = frames.Handover(effect.from_turn, effect.turn)
-            self._send(effect.from_client, handover, giver.fileno())
+            self.send(effect.from_client, handover, giver.fileno())
         self._next_clients.setdefault(effect.from_client, {})[effect.turn] = effect.to_client
 
     def _cancel_handover(self, effect: effects.CancelHandover) -> None:
-        self._send(effect.from_client, frames.CancelHandover(effect.from_turn))
+        self.send(effect.from_client, frames.CancelHandover(effect.from_turn))
 
     def _trim(self, effect: effects.Trim) -> None:
-        self._send(effect.client, frames.Trim(_said(effect.trim_bytes)))
+        self.send(effect.client, frames.Trim(_said(effect.trim_bytes)))
 
     def _evict(self, effect: effects.Evict) -> None:
-        self._send(effect.client, frames.Evict(_said(effect.evict_bytes)))
+        self.send(effect.client, frames.Evict(_said(effect.evict_bytes)))
 
     def _provide(self, effect: effects.Provide) -> None:
         if self.on_provide is not None:
@@ -204,7 +204,7 @@ class Executor:
             own_ppm=max(1, round(share.own * 1e6)),
             clock=round(self.gpu_clock * 1000),
         )
-        self._send(effect.client, frame)
+        self.send(effect.client, frame)
 
     def _set_timer(self, effect: effects.SetTimer) -> None:
         self._stop(effect.timer)

@@ -14,24 +14,25 @@ from typing import Any
 from aiohttp import web
 
 import nvshare
-from nvshare.daemon import logs, sdnotify
-from nvshare.daemon.address import listen_on, show_address
-from nvshare.daemon.arrival import Arrivals, choose, gpus_so_far
+from nvshare.daemon import logs
+from nvshare.daemon.api.control import Control
+from nvshare.daemon.api.read_only import ReadOnlyApi
+from nvshare.daemon.api.scrapes import Scrapes
+from nvshare.daemon.clients.sample_clients import sample_clients
 from nvshare.daemon.config import Config, Sources
-from nvshare.daemon.control import Control
-from nvshare.daemon.devices import Gpu, Survey
-from nvshare.daemon.gpu_time import GpuTime
-from nvshare.daemon.host import gpu_clock, memory_limits, populates, spare_memory
-from nvshare.daemon.listeners import Listeners, Shut
+from nvshare.daemon.gpus.arrivals import Arrivals, choose, gpus_so_far
+from nvshare.daemon.gpus.locks import GpuLocks
+from nvshare.daemon.gpus.survey import Gpu, Survey
+from nvshare.daemon.host.host import gpu_clock, memory_limits, populates, spare_memory
 from nvshare.daemon.logs import fields
-from nvshare.daemon.looking import Looking
-from nvshare.daemon.minute import follow_minutes
-from nvshare.daemon.mishaps import Mishaps
 from nvshare.daemon.node import Node
-from nvshare.daemon.possession import Possession
-from nvshare.daemon.scrapes import Scrapes
-from nvshare.daemon.server import Server
-from nvshare.daemon.sockets import Folder, Lock, Marker, raise_file_limit
+from nvshare.daemon.sockets import sdnotify
+from nvshare.daemon.sockets.address import listen_on, show_address
+from nvshare.daemon.sockets.folders import Folder, Lock, Marker, raise_file_limit
+from nvshare.daemon.sockets.listeners import Listeners, Shut
+from nvshare.daemon.sockets.loop_errors import LoopErrors
+from nvshare.daemon.sockets.server import Server
+from nvshare.daemon.usage.gpu_time import GpuTime
 from nvshare.errors import NvshareError
 from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, check_node, own_folder
 from nvshare.launch.private import make_private
@@ -88,21 +89,19 @@ def run(sources: Sources, companion: Companion | None = None) -> None:
                     look_mode=config.look_mode,
                 )
             )
-        possession = stack.enter_context(
-            Possession(sources.environ, is_shared=config.beside_others)
-        )
+        gpu_locks = stack.enter_context(GpuLocks(sources.environ, is_shared=config.beside_others))
         if folder != SYSTEM:
-            possession.check_hidden()
+            gpu_locks.check_hidden()
         if not config.wait_for_gpus:
             # Otherwise the daemon waits for GPUs that another daemon has.
-            possession.take(found.gpus)
+            gpu_locks.take(found.gpus)
         metrics = None
         if config.metrics_address:
             where = config.metrics_address
             metrics = listen_on(where, what="metrics", setting="metrics_address")
             stack.enter_context(metrics)
         folders = _Folders(place, control_place, private.path)
-        daemon = _Daemon(sources, config, found, possession, folders, metrics)
+        daemon = _Daemon(sources, config, found, gpu_locks, folders, metrics)
         _collect_seldom()
         asyncio.run(daemon.serve(companion))
     logging.shutdown()
@@ -146,14 +145,14 @@ class _Daemon:
         sources: Sources,
         config: Config,
         found: Survey,
-        possession: Possession,
+        gpu_locks: GpuLocks,
         folders: _Folders,
         metrics: socket.socket | None,
     ) -> None:
         self._sources = sources
         self._config = config
         self._found = found
-        self._possession = possession
+        self._gpu_locks = gpu_locks
         self._place = folders.sockets
         self._control_place = folders.control
         self._private = folders.private
@@ -168,7 +167,7 @@ class _Daemon:
     async def serve(self, companion: Companion | None) -> None:
         """Serve until a signal, or until there have been no clients for long enough."""
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(Mishaps(loop.time))
+        loop.set_exception_handler(LoopErrors(loop.time))
         self._node = node = Node(
             loop,
             version=nvshare.__version__,
@@ -183,30 +182,30 @@ class _Daemon:
             populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
-        node.change_ceilings(self._config.cluster.all_ceilings())
+        node.limits.change_ceilings(self._config.cluster.all_ceilings())
         node.peers.must_see = bool(self._config.cluster.node)
         control = Control(node)
-        self._looking = Looking(
+        self._read_only = ReadOnlyApi(
             control,
             node,
             self._place.path,
             self._control_place.path,
             hides=self._config.hide_others,
         )
-        await self._looking.start()
+        await self._read_only.start()
         self._reconnect_seconds = self._config.reconnect_seconds if self._marker.was_set else 0.0
-        arrivals = Arrivals(node, self._config.devices, self._admit)
+        arrivals = Arrivals(node.gpus, node.outages, self._config.devices, self._admit)
         await arrivals.take_note(self._found)
         self._reconnect_seconds = self._config.reconnect_seconds
         self._run_beside(arrivals.follow())
-        self._run_beside(GpuTime(node).follow())
-        self._run_beside(node.headroom.follow())
+        self._run_beside(GpuTime(node.parts).follow())
+        self._run_beside(node.parts.headroom.follow())
         self._run_beside(node.footprint.follow())
         node.outsiders.warns = self._config.warn_outside
         self._run_beside(node.outsiders.follow())
         self._run_beside(node.thrashing.follow())
-        self._run_beside(node.extents.follow())
-        self._run_beside(follow_minutes(node))
+        self._run_beside(node.parts.extents.follow())
+        self._run_beside(sample_clients(node.executor, node.clients))
         if companion is not None:
             self._run_beside(companion(self._config, node))
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -221,8 +220,8 @@ class _Daemon:
         self._population_changed(0)
         if self._ends_with_folder:
             self._mind_the_folder()
-        text = f"{len(node.gpus)} GPUs, {self._place.path}"
-        log.info("ready", extra=fields(gpus=len(node.gpus), folder=self._place.path))
+        text = f"{len(node.gpus.all())} GPUs, {self._place.path}"
+        log.info("ready", extra=fields(gpus=len(node.gpus.all()), folder=self._place.path))
         sdnotify.ready(text)
         try:
             await self._stop.wait()
@@ -232,12 +231,12 @@ class _Daemon:
                 task.cancel()
             await listeners.close()
             # Clients run on. The marker makes the next daemon wait for them.
-            self._marker.set(bool(node.sessions))
+            self._marker.set(bool(node.clients))
             node.close()
             if scrapes is not None:
                 await scrapes.close()
             await runner.cleanup()
-            await self._looking.close()
+            await self._read_only.close()
             log.info("ended")
 
     async def _open_listeners(self, control: web.AppRunner) -> Listeners:
@@ -249,7 +248,7 @@ class _Daemon:
             return site.stop
 
         async def serve_looks(sock: socket.socket) -> Shut:
-            return await self._looking.serve(sock, full=True)
+            return await self._read_only.serve(sock, full=True)
 
         async def serve_programs(sock: socket.socket) -> Shut:
             server = Server(sock, asyncio.get_running_loop(), self._connect)
@@ -271,10 +270,10 @@ class _Daemon:
 
     async def _admit(self, gpu: Gpu) -> None:
         """Begin to share a GPU, unless another daemon does."""
-        lock = self._possession.take_one(gpu)
+        lock = self._gpu_locks.take_one(gpu)
         self._node.add_gpu(gpu, self._settings_of(gpu), self._reconnect_seconds)
         if lock is not None:
-            await self._looking.serve(lock, full=self._config.look_mode & 0o006 == 0o006)
+            await self._read_only.serve(lock, full=self._config.look_mode & 0o006 == 0o006)
 
     def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -285,7 +284,7 @@ class _Daemon:
         if not self._node.connect(sock):
             return False
         # A process that checks for a daemon is about to start a client.
-        self._population_changed(len(self._node.sessions))
+        self._population_changed(len(self._node.clients))
         return True
 
     def _population_changed(self, count: int) -> None:
@@ -304,7 +303,7 @@ class _Daemon:
 
     def _mind_the_folder(self) -> None:
         """End early if the folder is gone: an emulated node was removed, so no client can come."""
-        if self._node.sessions or not self._place.is_gone:
+        if self._node.clients or not self._place.is_gone:
             asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
         else:
             self._stop.set()
@@ -323,11 +322,11 @@ class _Daemon:
                 log.warning("changing this needs a restart", extra=fields(field=name))
             self._config = config
             logs.set_up(config.log, config.log_format, config.log_file)
-            self._node.max_clients = config.max_clients
+            self._node.registration.max_clients = config.max_clients
             self._node.outsiders.warns = config.warn_outside
             self._node.change_node(config.node_settings())
-            self._node.change_ceilings(config.cluster.all_ceilings())
-            for gpu in self._node.gpus.values():
+            self._node.limits.change_ceilings(config.cluster.all_ceilings())
+            for gpu in self._node.gpus.all():
                 self._node.change_settings(gpu, self._settings_of(gpu))
             log.info("configuration read")
         sdnotify.ready("reloaded")

@@ -1,6 +1,6 @@
 """Complaints about annotations that ask for more than a ceiling allows.
 
-The daemon itself enforces the ceiling (nvshare.daemon.pod_limits).
+The daemon itself enforces the ceiling (nvshare.daemon.groups.pods).
 """
 
 from collections.abc import Iterator

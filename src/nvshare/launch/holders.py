@@ -13,7 +13,7 @@ named after the GPU's UUID. Reasons for a socket and against a file:
 
 A user who binds the name without a daemon keeps other users from sharing the GPU. Filling the
 GPU's memory would do the same harm, and the error names the user and the process. It does not keep
-root's daemon away, which has a lock of its own (daemon/root_lock.py).
+root's daemon away, which has a lock of its own (daemon/gpus/root_lock.py).
 
 Abstract names belong to a network namespace: a daemon in a container with its own network is not
 seen here. It is looked for at /run/nvshare, which such containers mount (docs/daemon.md).

@@ -1,6 +1,6 @@
 """Thrashing in words: which programs page against each other, and what to do.
 
-The daemon judges whether they do (daemon/thrashing.py).
+The daemon judges whether they do (daemon/usage/thrashing.py).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Bytes to frames, as they arrive. Does no I/O and judges no order; see nvshare.daemon.session.
+"""Bytes to frames, as they arrive. Does no I/O and judges no order; see daemon/clients/session.py.
 
 Frames encode themselves (``frame.pack()``), so there is only a decoder here. It may be fed byte by
 byte. After an error it must not be used again: the start of the next frame is unknown.

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from nvshare.daemon.devices import uuid_bytes
+from nvshare.daemon.gpus.survey import uuid_bytes
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 from nvshare.wire.frames import FromDaemon

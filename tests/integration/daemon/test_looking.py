@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.daemon.control import Control
+from nvshare.daemon.api.control import Control
 from nvshare.launch.holders import find_holders
 from nvshare.launch.place import CONTROL_NAME, LOOK_NAME
 from nvshare.launch.unix_http import UnixConnection

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.identity import shown_name
+from nvshare.daemon.tenants.identity import shown_name
 from nvshare.launch.place import CONTROL_NAME
 from nvshare.wire import frames
 

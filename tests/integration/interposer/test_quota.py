@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon.quota import Page
+from nvshare.daemon.groups.quota_page import Page
 from nvshare.wire.frames import Hello, LimitFlags, Limits, Quota
 
 from .conftest import Guest, StartGuest

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 
 from nvshare.cli.status_table import notes
-from nvshare.daemon.outsiders import UNKNOWN
+from nvshare.daemon.usage.outsiders import UNKNOWN
 from nvshare.lab.emulator.fault import steal_memory
 from nvshare.lab.emulator.libraries import library_folder
 

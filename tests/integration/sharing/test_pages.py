@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from nvshare.daemon.quota import CHECK, HEADER_SIZE, NO_LIMIT, SIZE, SLOT_SIZE, Page
+from nvshare.daemon.groups.quota_page import CHECK, HEADER_SIZE, NO_LIMIT, SIZE, SLOT_SIZE, Page
 from nvshare.launch.preload import Wishes
 from nvshare.wire.frames import Quota
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nvshare.cli import gpus
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.errors import BadInputError
 
 GPUS = [Gpu(0, "GPU-aaaa-1", "Tesla T4", 1), Gpu(1, "GPU-aaab-2", "A100 [40G]", 1)]

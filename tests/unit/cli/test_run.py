@@ -8,7 +8,7 @@ from click.testing import Result
 
 from nvshare.cli import gpus
 from nvshare.cli import run as verb
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.errors import NvshareError
 from nvshare.launch import preload
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nvshare.daemon import session as session_module
-from nvshare.daemon.identity import Identity
+from nvshare.daemon.clients import session as session_module
+from nvshare.daemon.tenants.identity import Identity
 
 from .stage import Stage
 

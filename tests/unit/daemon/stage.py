@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nvshare.core.events import Event
-from nvshare.daemon.devices import Gpu
+from nvshare.daemon.gpus.survey import Gpu
 from nvshare.daemon.node import Node
 from nvshare.settings import DeviceSettings
 from nvshare.wire import frames
@@ -63,17 +63,17 @@ class Stage:
     def listen(self, kind: type[Heard]) -> list[Heard]:
         """Return a list to which the core's events of a type are added."""
         heard: list[Heard] = []
-        dispatch = self.node.dispatch
+        dispatch = self.node.executor.dispatch
 
         def note(event: Event) -> None:
             if isinstance(event, kind):
                 heard.append(event)
             dispatch(event)
 
-        self.node.dispatch = note  # type: ignore[method-assign]
+        self.node.executor.dispatch = note  # type: ignore[method-assign]
         return heard
 
     def limit(self, **limits: int | None) -> None:
         """Limit the clients, which are all of one container."""
         (group,) = self.node.groups.all()
-        self.node.change_limits(group, limits, "test")
+        self.node.limits.change(group, limits, "test")

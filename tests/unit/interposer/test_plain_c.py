@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nvshare.daemon import quota
+from nvshare.daemon.groups import quota_page as quota
 
 from .conftest import Build
 

@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from nvshare.daemon.notices import FOR_PODS
+from nvshare.daemon.clients.notices import FOR_PODS
 from nvshare.kubernetes.events import warning
 from nvshare.kubernetes.follow import REASONS, CeilingOf, Follower, no_ceiling
 from nvshare.telemetry.ceilings import Ceiling

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nvshare.core.settings import Settings
-from nvshare.daemon import extents
+from nvshare.daemon.host import extents
 from nvshare.lab.sim import meter, mover, program
 from nvshare.probe.probes import mapped
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from nvshare.daemon import session as session_module
-from nvshare.daemon.identity import Identity
+from nvshare.daemon.clients import session as session_module
+from nvshare.daemon.tenants.identity import Identity
 from nvshare.kubernetes.client import Access
 from nvshare.kubernetes.follow import follow_pods
 from nvshare.telemetry.pod_orders import PodOrders
@@ -163,7 +163,7 @@ async def _follow(node: _Node, calls: Calls) -> None:
     known: list[PodOrders | None] = []
 
     def take(uid: str, orders: PodOrders | None) -> None:
-        node.node.change_pod(uid, orders)
+        node.node.limits.change_pod(uid, orders)
         known.append(orders)
         if len(known) == 1:
             loop.call_soon(calls.begin)

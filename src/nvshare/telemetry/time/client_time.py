@@ -15,7 +15,7 @@ leaves while it waits counts as memory out: that is what its turn has cost. Wher
 run at the same time, each that has work on the device is computing.
 
 The first four are known at the moment they begin; thrashing is found by the shell, some seconds
-after it has begun (daemon/thrashing.py). The others come from counters that the client
+after it has begun (daemon/usage/thrashing.py). The others come from counters that the client
 reports a few times a second. Between two reports, time is divided as it was between the last two;
 the next report corrects the error. No part ever becomes smaller.
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # A client that computes reports four times a second (native/interposer/session/report.c). A client
 # that has not reported for this long has nothing to report. Where many clients each report less
 # often, that is twice the time between its last two reports. Two reports that are further apart
-# than any client is told to report (daemon/client_settings.py) have a rest between them.
+# than any client is told to report (daemon/clients/settings.py) have a rest between them.
 QUIET_NS = 1_000_000_000
 _SLOWEST_NS = 10_000_000_000
 

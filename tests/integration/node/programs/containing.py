@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nvshare.daemon.cgroup import MemoryGroups
-from nvshare.daemon.hierarchy import MemoryHierarchy
+from nvshare.daemon.host.cgroup import MemoryGroups
+from nvshare.daemon.host.hierarchy import MemoryHierarchy
 
 version, hierarchy, folder, *pids = sys.argv[1:]
 own, node, proc = (Path(folder) / name for name in ("own", "node", "proc"))

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from nvshare.daemon.devices import uuid_bytes
+from nvshare.daemon.gpus.survey import uuid_bytes
 from nvshare.wire import frames
 from nvshare.wire.places import SOCKET_NAME
 
