@@ -22,6 +22,7 @@ from nvshare.daemon.admission import Admission
 from nvshare.daemon.allocation import Decision, decide
 from nvshare.daemon.belief import Belief
 from nvshare.daemon.client_settings import client_settings
+from nvshare.daemon.deaths import Deaths
 from nvshare.daemon.devices import Gpu
 from nvshare.daemon.executor import Executor
 from nvshare.daemon.extents import Extents
@@ -91,6 +92,7 @@ class Node:
         self._version = version
         self.max_clients = max_clients
         self.peers = Peers(loop, peers, max_clients)
+        self.deaths = Deaths(loop)
         self._admission = Admission(self.peers, self._begin)
         # The value of "auto" in host_memory.
         self.spare_memory = spare_memory

@@ -71,6 +71,7 @@ class Session:
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it sent nothing")
+        node.deaths.follow(self.identity, self)
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -210,6 +211,7 @@ class Session:
 
     def _on_lost(self, why: str) -> None:
         self._patience.cancel()
+        self.node.deaths.forget(self.identity, self)
         self._newcomer.end()
         self._notices.end_wait()
         self.node.peers.leave(self.peer)

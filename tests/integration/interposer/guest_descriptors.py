@@ -4,6 +4,7 @@ import os
 import resource
 import socket
 from contextlib import suppress
+from pathlib import Path
 
 
 class Descriptors:
@@ -14,7 +15,7 @@ class Descriptors:
 
     def take_all(self) -> int:
         """Close every descriptor but the standard ones, and open a socket in place of each."""
-        numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+        numbers = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
         numbers = [number for number in numbers if number > 2 and is_open(number)]
         pairs = [socket.socketpair() for _ in numbers]
         for number in numbers:
