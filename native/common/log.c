@@ -36,10 +36,15 @@ static bool is_stderr(void) {
     return is_the_same || S_ISCHR(now.st_mode) || S_ISFIFO(now.st_mode);
 }
 
+static bool is_ours_or_stderr(int descriptor) {
+    return descriptor == STDERR_FILENO ? is_stderr() : descriptor_is_kept(descriptor);
+}
+
 /* A full pipe would make the program wait, and one without a reader would end it. */
 static bool can_take_a_line(int descriptor) {
     struct pollfd set = {.fd = descriptor, .events = POLLOUT};
-    return poll(&set, 1, 0) == 1 && set.revents == POLLOUT;
+    const struct timespec now = {0};
+    return descriptors_await(&set, 1, &now) == 1 && set.revents == POLLOUT;
 }
 
 static const char *const level_names[] = {"debug", "info", "warn"};
@@ -58,7 +63,8 @@ static bool is_set(const char *value) {
 /* A line must not end up in one of the program's files. */
 static int open_file(const char *path) {
     int low = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-    return low < 0 ? -errno : descriptor_move_away(low);
+    int kept = low < 0 ? -1 : descriptor_keep(low);
+    return low < 0 ? -errno : kept < 0 ? -EMFILE : kept;
 }
 
 void log_open(const char *level, const char *file) {
@@ -111,7 +117,7 @@ void log_line(enum log_level level, const char *format, ...) {
         length = LOG_LINE_MAX - 1;
     line[length++] = '\n';
     /* A failure here cannot be reported. */
-    if ((descriptor != STDERR_FILENO || is_stderr()) && can_take_a_line(descriptor)) {
+    if (is_ours_or_stderr(descriptor) && can_take_a_line(descriptor)) {
         ssize_t written = write(descriptor, line, (size_t)length);
         (void)written;
     }

@@ -4,7 +4,7 @@
  *     NVSHARE_LOG_FILE=path         appended to, instead of stderr; without it only warnings appear
  *
  * Standard error belongs to the program. A write to it that would have to wait is left out, and so
- * is one to a file that has its number after the program has closed it.
+ * is one to a file that has its number, or that of the log file, after the program has closed it.
  *
  * A line is one write(2) of at most LOG_LINE_MAX bytes, made without locks or allocation. So it may
  * come from any thread, and from a child right after fork. It begins with "nvshare[pid]: ", in a

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "session/connection.h"
 #include "targets.h"
 
@@ -69,7 +70,7 @@ void fuzz_frames(const uint8_t *data, size_t size) {
     if (size > 1 && size < 65536 && connection && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0) {
         parse(data + 1, size - 1);
         connection_init(connection);
-        connection->socket = ends[0];
+        connection->socket = descriptor_keep(ends[0]);
         size_t piece = size / 4 + 1 + 16 * (size_t)data[0];
         FUZZ_PROMISE(receive(connection, data + 1, size - 1, piece, ends[1]) <= 0);
         connection_close(connection);

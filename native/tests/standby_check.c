@@ -4,6 +4,7 @@
  *     standby_check states                 withdrawing, replacing, signals, cancellation, lost descriptors
  *     standby_check storm THREADS ROUNDS   everything at once; ends if no thread is forgotten */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "descriptor.h"
 #include "gate/gate.h"
 
 enum { THREADS_MAX = 64 };
@@ -40,7 +42,7 @@ struct ends {
 static struct ends new_ends(void) {
     int both[2];
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) == 0);
-    return (struct ends){both[0], both[1]};
+    return (struct ends){descriptor_keep(both[0]), both[1]};
 }
 
 /* Returns the predecessor's end. */
@@ -90,7 +92,7 @@ static void wait_until_watched(void) {
         usleep(100);
 }
 
-/* In every other round the eventfd comes before the threads, and the first of them has to see it. */
+/* In every other round the socket comes before the threads, and the first of them has to see it. */
 static void run_turns(unsigned threads, int rounds) {
     pthread_t all[THREADS_MAX];
     for (int round = 0; round < rounds; round++) {
@@ -117,7 +119,7 @@ static void ignore(int signal) {
 
 /* The watcher sleeps: a bell that stayed readable would keep it awake. */
 static bool still_waits(void) {
-    struct pollfd bell = {.fd = look().bell, .events = POLLIN};
+    struct pollfd bell = {.fd = look().bell.heard, .events = POLLIN};
     do
         usleep(2000);
     while (poll(&bell, 1, 0) != 0);
@@ -210,21 +212,46 @@ static void check_disturbed(void) {
     gate_close(&gate);
 }
 
-/* A program may close all descriptors, and then no thread watches them. */
-static void check_lost(void) {
+static int lose_standby(void) {
+    return look().descriptor;
+}
+
+static int lose_bell(void) {
+    return look().bell.heard;
+}
+
+static int lose_ring(void) {
+    return look().bell.rung;
+}
+
+/* A program may close all descriptors, and then no thread watches them. What it opens with their
+ * numbers is left alone, although there is something to read, and stays open. */
+static void check_lost(int (*lose)(void), bool is_watched) {
     pthread_t thread;
-    int turn = stand_by(), again;
-    close(look().descriptor);
+    struct ends own = new_ends();
+    int turn = stand_by(), again, number = lose();
+    hand_over(own.other);
+    if (!is_watched)
+        CHECK(dup2(own.own, number) == number);
     start(&thread, 1, pass_once);
     wait_until_waiting(1);
+    if (is_watched) {
+        wait_until_watched();
+        CHECK(dup2(own.own, number) == number);
+        gate_close(&gate); /* calls the watcher back */
+    }
     while (look().descriptor >= 0)
         usleep(100);
+    CHECK(!gate_has_begun(&gate) && atomic_load(&passed) == 0);
+    char one;
+    CHECK(recv(number, &one, 1, MSG_DONTWAIT) == 1 && recv(number, &one, 1, MSG_DONTWAIT) == -1);
     again = stand_by();
     wait_until_watched();
     hand_over(again);
     join(&thread, 1);
-    CHECK(gate_withdraw(&gate));
-    close(turn), close(again);
+    CHECK(gate_withdraw(&gate) && fcntl(number, F_GETFD) >= 0);
+    close(turn), close(again), close(number), close(own.other);
+    descriptor_close(own.own);
     gate_close(&gate);
 }
 
@@ -277,7 +304,14 @@ static void run_states(void) {
     check_withdrawn();
     check_called_back();
     check_disturbed();
-    check_lost();
+    for (int is_watched = 0; is_watched < 2; is_watched++) {
+        atomic_store(&passed, 0);
+        check_lost(lose_standby, is_watched);
+        atomic_store(&passed, 0);
+        check_lost(lose_bell, is_watched);
+        atomic_store(&passed, 0);
+        check_lost(lose_ring, is_watched);
+    }
     check_hung_up();
     check_short();
 }

@@ -2,30 +2,19 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "descriptor.h"
 
 void standby_init(struct standby *standby) {
-    *standby = (struct standby){.descriptor = -1, .bell = -1};
+    *standby = (struct standby){.descriptor = -1};
+    bell_init(&standby->bell);
 }
 
 bool standby_brings_turn(int descriptor) {
     char one;
-    return recv(descriptor, &one, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
-}
-
-static int need_bell(struct standby *standby) {
-    if (standby->bell >= 0)
-        return 0;
-    int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (bell < 0)
-        return -errno;
-    standby->bell = descriptor_move_away(bell);
-    return 0;
+    return descriptor_is_kept(descriptor) &&
+           recv(descriptor, &one, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
 /* A watcher may be about to poll the descriptor that is closed here, and the program may have
@@ -36,13 +25,12 @@ static void replace(struct standby *standby, int descriptor) {
     standby->descriptor = descriptor;
     standby->has_come = false;
     standby->changes++;
-    if (before >= 0)
-        close(before);
+    descriptor_close(before);
     standby_call_back(standby);
 }
 
 int standby_set(struct standby *standby, int descriptor) {
-    int result = need_bell(standby);
+    int result = standby->is_watched ? 0 : bell_need(&standby->bell);
     if (result == 0)
         replace(standby, descriptor);
     return result;
@@ -58,55 +46,52 @@ bool standby_needs_watcher(const struct standby *standby) {
     return standby->descriptor >= 0 && !standby->is_watched && !standby->has_come;
 }
 
-static void silence(const struct standby *standby) {
-    uint64_t rings;
-    ssize_t count = read(standby->bell, &rings, sizeof rings);
-    (void)count; /* a later ring calls the next watcher back for nothing */
+/* Whether the program has closed descriptors that it did not open. The turn comes through the
+ * daemon then. */
+static bool is_lost(const struct standby *standby) {
+    return !descriptor_is_kept(standby->descriptor) || !bell_is_there(&standby->bell);
 }
 
-/* The program has closed descriptors that it did not open: these numbers are not ours any more. The
- * turn comes through the daemon then. */
 static void lose(struct standby *standby) {
-    standby->descriptor = standby->bell = -1;
+    descriptor_close(standby->descriptor);
+    bell_close(&standby->bell);
+    standby->descriptor = -1;
 }
 
 bool standby_watch(struct standby *standby, pthread_mutex_t *lock) {
     enum { TURN, BELL };
+    if (is_lost(standby)) {
+        lose(standby);
+        return false;
+    }
     struct pollfd set[] = {[TURN] = {.fd = standby->descriptor, .events = POLLIN},
-                           [BELL] = {.fd = standby->bell, .events = POLLIN}};
+                           [BELL] = {.fd = standby->bell.heard, .events = POLLIN}};
     unsigned changes = standby->changes;
-    int error = errno;
     standby->is_watched = true;
     pthread_mutex_unlock(lock);
-    int ready = poll(set, 2, -1);
-    bool is_lost = ready < 0 ? errno != EINTR : (set[TURN].revents | set[BELL].revents) & POLLNVAL;
+    int ready = descriptors_await(set, 2, NULL);
     pthread_mutex_lock(lock);
     standby->is_watched = false;
     if (ready > 0 && set[BELL].revents)
-        silence(standby);
+        bell_silence(&standby->bell);
     if (standby->changes == changes) {
         bool is_ready = ready > 0 && set[TURN].revents;
-        standby->has_come = is_ready && !is_lost && standby_brings_turn(standby->descriptor);
-        if (is_lost)
+        standby->has_come = is_ready && standby_brings_turn(standby->descriptor);
+        bool is_in_vain = ready < 0 && ready != -EINTR;
+        if (!standby->has_come && (is_in_vain || is_lost(standby)))
             lose(standby);
         else if (is_ready && !standby->has_come)
             replace(standby, -1);
     }
-    errno = error;
     return standby->has_come;
 }
 
 void standby_call_back(const struct standby *standby) {
-    const uint64_t one = 1;
-    if (!standby->is_watched)
-        return;
-    ssize_t written = write(standby->bell, &one, sizeof one);
-    (void)written; /* full means that it has been rung */
+    if (standby->is_watched)
+        bell_ring(&standby->bell);
 }
 
 void standby_forget(struct standby *standby) {
-    if (standby->descriptor >= 0)
-        close(standby->descriptor);
-    if (standby->bell >= 0)
-        close(standby->bell);
+    descriptor_close(standby->descriptor);
+    bell_close(&standby->bell);
 }

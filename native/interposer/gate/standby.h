@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "bell.h"
+
 struct standby {
-    int descriptor; /* -1: none */
-    int bell;       /* an eventfd that calls the watcher back; -1: there was no watcher yet */
+    int descriptor;   /* -1: none */
+    struct bell bell; /* calls the watcher back */
     unsigned changes;
     bool is_watched;
     bool has_come; /* the turn was handed over */
@@ -25,7 +27,7 @@ void standby_init(struct standby *standby);
 /* Whether a turn has come by the ready socket. It is also ready if the other end is closed. */
 bool standby_brings_turn(int descriptor);
 
-/* Takes the descriptor, in place of an earlier one. Fails with a negative errno, and takes nothing,
+/* Takes the descriptor, which is kept (descriptor.h), in place of an earlier one. Fails with a negative errno, and takes nothing,
  * if there is no descriptor left for the bell. */
 int standby_set(struct standby *standby, int descriptor);
 

@@ -24,15 +24,9 @@ static const uint64_t patience_ns = CLOCK_MS(1000);
 
 enum { SPINS = 100, YIELDS = 20, READS = 1000, SLOT_BITS = 11 };
 
-/* Not fstat, which old images do not have under this name. */
-int own_slot_check(int descriptor, uint64_t *file) {
-    struct stat found;
+int own_slot_check(int descriptor) {
     int seals = fcntl(descriptor, F_GET_SEALS);
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) ||
-        syscall(SYS_newfstatat, descriptor, "", &found, AT_EMPTY_PATH) < 0)
-        return -EINVAL;
-    *file = found.st_ino;
-    return 0;
+    return seals < 0 || !(seals & F_SEAL_SHRINK) ? -EINVAL : 0;
 }
 
 int own_slot_take(struct own_slot *own, int descriptor, uint32_t slot, uint64_t key) {

@@ -16,8 +16,8 @@ struct own_slot {
 };
 
 /* Checks that a page cannot be made shorter, so that memory mapped from it stays there. Returns 0
- * or -EINVAL; `file` tells the page from every other. */
-int own_slot_check(int descriptor, uint64_t *file);
+ * or -EINVAL. */
+int own_slot_check(int descriptor);
 
 /* Maps a page. The descriptor stays the caller's. */
 int own_slot_take(struct own_slot *own, int descriptor, uint32_t slot, uint64_t key);

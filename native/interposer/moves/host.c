@@ -1,7 +1,6 @@
 #include "host.h"
 
-#include <unistd.h>
-
+#include "descriptor.h"
 #include "session/client.h"
 #include "session/session.h"
 
@@ -16,7 +15,7 @@ void host_take(struct client *client, const struct frame_extent *extent) {
     if (memory < 0)
         return;
     extents_receive(&client->device->explicit.extents, memory, extent->size);
-    close(memory);
+    descriptor_close(memory);
     mover_prepare(&client->device->mover);
     session_memory_changed(client->device);
 }

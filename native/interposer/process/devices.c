@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "contexts.h"
+#include "descriptor.h"
 #include "explicit/carry.h"
 #include "explicit/locking.h"
 #include "explicit/pooled.h"
@@ -121,6 +121,7 @@ static struct device *make(CUdevice ordinal) {
     if (!device)
         return NULL;
     device->ordinal = ordinal;
+    device->page = -1;
     memcpy(device->uuid, uuid.bytes, sizeof device->uuid);
     device->total_bytes = total;
     device->can_manage = attribute(ordinal, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
@@ -243,16 +244,15 @@ void device_set_oversubscription(struct device *device, bool is_allowed) {
 
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key) {
     struct own_slot own;
-    uint64_t file = 0;
     if (device->account.own_slot.key == key) {
-        close(page); /* after a restart of the daemon: this process has it already */
+        descriptor_close(page); /* after a restart of the daemon: this process has it already */
         return;
     }
-    int result = own_slot_check(page, &file);
+    int result = own_slot_check(page);
     if (result == 0)
         result = own_slot_take(&own, page, slot, key);
     if (result < 0) {
-        close(page);
+        descriptor_close(page);
         log_warn_once("GPU %d: the quota page of this program's group cannot be used (%s): each "
                       "process applies the memory limit to its own memory only",
                       device->ordinal, strerror(-result));
@@ -260,17 +260,13 @@ void device_join_group(struct device *device, int page, uint32_t slot, uint64_t 
     }
     share_join(&device->share, &own.page->paid_until);
     account_join(&device->account, &own);
-    if (device_page(device) >= 0)
-        close(device->page);
+    descriptor_close(device->page);
     device->page = page;
-    device->page_file = file;
     apply_limit(device);
 }
 
 int device_page(const struct device *device) {
-    uint64_t file;
-    bool is_ours = device->page_file && own_slot_check(device->page, &file) == 0;
-    return is_ours && file == device->page_file ? device->page : -1;
+    return descriptor_is_kept(device->page) ? device->page : -1;
 }
 
 bool device_moves_memory(const struct device *device) {

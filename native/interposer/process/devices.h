@@ -47,9 +47,8 @@ struct device {
     _Atomic bool context_has_changed; /* since the daemon was last told */
     uint64_t memory_limit;            /* as last told; 0: none */
     bool is_limit_told;               /* by the daemon */
-    int page;                         /* of the group, while page_file is not 0 */
-    uint64_t page_file;
-    bool may_oversubscribe; /* allocate more than it has */
+    int page;                         /* of the group; -1: none */
+    bool may_oversubscribe;           /* allocate more than it has */
     struct usage usage;
     struct meter meter;
     struct share share;
@@ -116,7 +115,7 @@ bool device_moves_memory(const struct device *device);
  * illegal address, where managed memory comes by itself. */
 bool device_is_explicit(const struct device *device);
 
-/* The limit belongs to a group now, and is in its page. The descriptor stays the caller's. */
+/* The limit belongs to a group now, and is in its page, whose descriptor is kept. */
 void device_join_group(struct device *device, int page, uint32_t slot, uint64_t key);
 
 /* The descriptor of that page, for a later daemon; -1: there is none. The program may have closed

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "descriptor.h"
 #include "log.h"
 #include "moves/host.h"
 #include "process/clock.h"
@@ -35,13 +35,9 @@ void client_init(struct client *client, struct device *device, uint64_t now) {
 
 void client_forget(struct client *client) {
     connection_close(&client->connection);
-    if (client->machine.next_descriptor >= 0)
-        close(client->machine.next_descriptor);
-    if (client->turn.standby >= 0)
-        close(client->turn.standby);
-    if (device_page(client->device) >= 0)
-        close(client->device->page);
-    client->device->page_file = 0;
+    descriptor_close(client->machine.next_descriptor);
+    descriptor_close(client->turn.standby);
+    descriptor_close(client->device->page);
     gate_abandon(&client->device->gate);
 }
 
@@ -313,21 +309,28 @@ static int handle(void *argument, const struct frame_view *frame) {
 #undef TAKE
 }
 
+static const char *reason(int result) {
+    switch (result) {
+    case -EPROTONOSUPPORT: return "it is of another version";
+    case -ERANGE: return "it sent an invalid value";
+    case -ETIMEDOUT: return "it does not answer";
+    case -EBADF: return "the program has closed its socket";
+    default: return strerror(-result);
+    }
+}
+
 void client_receive(struct client *client, uint64_t now) {
     silence_heard(&client->silence, now);
     struct receiving receiving = {client, now};
     int result = connection_receive(&client->connection, handle, &receiving);
     if (result < 0)
-        go_away(client, now,
-                result == -EPROTONOSUPPORT ? "it is of another version"
-                : result == -ERANGE        ? "it sent an invalid value"
-                                           : strerror(-result));
+        go_away(client, now, reason(result));
 }
 
 void client_standby_ready(struct client *client, uint64_t now) {
     int result = turn_is_handed(client);
     if (result < 0)
-        go_away(client, now, strerror(-result));
+        go_away(client, now, reason(result));
 }
 
 static uint64_t next_due(const struct client *client, uint64_t now) {
@@ -358,7 +361,7 @@ static int mind_silence(struct client *client, uint64_t now) {
 }
 
 uint64_t client_step(struct client *client, uint64_t now) {
-    int result = 0;
+    int result = connection_is_lost(&client->connection) ? -EBADF : 0;
     if (client->state == CLIENT_AWAY && now >= client->due)
         call(client, now);
     else if (client->state == CLIENT_GREETING && now >= client->due)
@@ -380,7 +383,7 @@ uint64_t client_step(struct client *client, uint64_t now) {
             result = mind_silence(client, now);
     }
     if (result < 0)
-        go_away(client, now, result == -ETIMEDOUT ? "it does not answer" : strerror(-result));
+        go_away(client, now, reason(result));
     if (client->state == CLIENT_AWAY)
         answer_nobody(client);
     return next_due(client, now);

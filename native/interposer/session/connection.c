@@ -38,7 +38,8 @@ static int connect_to(const struct sockaddr_un *address, enum trust *verdict) {
         close(fd);
         return result;
     }
-    return descriptor_move_away(fd);
+    int kept = descriptor_keep(fd);
+    return kept < 0 ? -EMFILE : kept;
 }
 
 int connection_connect(struct connection *connection, const char **why) {
@@ -65,11 +66,14 @@ int connection_connect(struct connection *connection, const char **why) {
 }
 
 void connection_close(struct connection *connection) {
-    if (connection->socket >= 0)
-        close(connection->socket);
+    descriptor_close(connection->socket);
     for (unsigned i = 0; i < connection->descriptor_count; i++)
-        close(connection->descriptors[i]);
+        descriptor_close(connection->descriptors[i]);
     connection_init(connection);
+}
+
+bool connection_is_lost(const struct connection *connection) {
+    return connection->socket >= 0 && !descriptor_is_kept(connection->socket);
 }
 
 /* Frames are few and short. A daemon that does not even read these is as good as gone. */
@@ -97,6 +101,8 @@ int connection_send_with(struct connection *connection, enum frame_type type, co
         message.msg_control = &rights;
         message.msg_controllen = sizeof rights;
     }
+    if (connection_is_lost(connection))
+        return -EBADF;
     ssize_t sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == length ? 0 : sent < 0 ? -errno : -EPIPE;
 }
@@ -111,7 +117,7 @@ static void keep_descriptors(struct connection *connection, struct msghdr *messa
             memcpy(&descriptor, CMSG_DATA(c) + i * sizeof descriptor, sizeof descriptor);
             if (connection->descriptor_count < CONNECTION_DESCRIPTORS_MAX)
                 connection->descriptors[connection->descriptor_count++] =
-                    descriptor_move_away(descriptor);
+                    descriptor_keep(descriptor);
             else
                 close(descriptor);
         }
@@ -127,6 +133,8 @@ static ssize_t read_some(struct connection *connection) {
                              .msg_iovlen = 1,
                              .msg_control = control,
                              .msg_controllen = sizeof control};
+    if (connection_is_lost(connection))
+        return -EBADF;
     ssize_t count = recvmsg(connection->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -errno;

@@ -31,6 +31,9 @@ int connection_connect(struct connection *connection, const char **why);
 
 void connection_close(struct connection *connection);
 
+/* Whether the program has closed its socket, as it may. Sending and receiving say -EBADF then. */
+bool connection_is_lost(const struct connection *connection);
+
 /* Sends a frame, or fails at once. */
 int connection_send(struct connection *connection, enum frame_type type, const void *fields,
                     size_t size);
@@ -45,7 +48,8 @@ int connection_send_with(struct connection *connection, enum frame_type type, co
  * left to read. */
 int connection_receive(struct connection *connection, connection_handler handler, void *argument);
 
-/* The descriptor that belongs to the frame being handled, or -1. The caller closes it. */
+/* The descriptor that belongs to the frame being handled, or -1. The caller closes it
+ * (descriptor_close). */
 int connection_take_descriptor(struct connection *connection);
 
 #endif

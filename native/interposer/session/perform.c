@@ -1,9 +1,9 @@
 /* Carries out what the machine says: at the gate, by the mover, and with frames to the daemon.
  * Decides nothing. */
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "client.h"
+#include "descriptor.h"
 #include "log.h"
 #include "memory/allocations.h"
 #include "moves/residency.h"
@@ -13,8 +13,7 @@
 static const uint64_t growth_patience = CLOCK_MS(1000);
 
 static void close_descriptor(int *descriptor) {
-    if (*descriptor >= 0)
-        close(*descriptor);
+    descriptor_close(*descriptor);
     *descriptor = -1;
 }
 
@@ -45,7 +44,8 @@ static int disarm_or_begin(struct client *client) {
  * nor kill it by a signal; if it does not listen, the daemon gives it its turn. */
 static void hand_over(struct turn *turn, const struct machine_action *action) {
     const char one = 1;
-    bool done = send(action->descriptor, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+    bool done = descriptor_is_kept(action->descriptor) &&
+                send(action->descriptor, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
     turn->handed = done ? action->turn : 0;
 }
 

@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <unistd.h>
+#include <time.h>
 
+#include "bell.h"
 #include "client.h"
 #include "descriptor.h"
 #include "log.h"
@@ -17,19 +17,21 @@
 
 enum { PER_CLIENT = 2 };
 
+/* While the bell cannot be heard, because there is no descriptor for it. And otherwise: the program
+ * may have closed the bell, and a child that it has made by itself may have it still. */
+static const uint64_t pause_if_deaf = CLOCK_MS(10), longest_pause = CLOCK_MS(5000);
+
 static struct {
     pthread_mutex_t lock;
     struct client *_Atomic clients; /* only ever grows, at its head */
     bool has_thread;
     pthread_t thread;
     _Atomic bool is_stopping;
-    _Atomic int wake; /* an eventfd */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1};
+    struct bell bell; /* wakes the thread */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .bell = {.rung = -1, .heard = -1}};
 
 static void wake_up(void) {
-    const uint64_t one = 1;
-    ssize_t written = write(atomic_load(&state.wake), &one, sizeof one);
-    (void)written; /* full means that it is going to wake up anyway */
+    bell_ring(&state.bell);
 }
 
 static uint64_t step_all(uint64_t now) {
@@ -42,9 +44,11 @@ static uint64_t step_all(uint64_t now) {
     return due;
 }
 
-static nfds_t gather(struct pollfd *set, struct client *first) {
-    nfds_t count = 0;
-    set[count++] = (struct pollfd){.fd = atomic_load(&state.wake), .events = POLLIN};
+/* A number that the program has reused meanwhile may be in the set. Its file is not touched: the
+ * descriptor is compared once more before it is. */
+static unsigned gather(struct pollfd *set, struct client *first) {
+    unsigned count = 0;
+    set[count++] = (struct pollfd){.fd = state.bell.heard, .events = POLLIN};
     for (struct client *client = first; client; client = client->next) {
         set[count++] = (struct pollfd){.fd = client->connection.socket, .events = POLLIN};
         set[count++] = (struct pollfd){.fd = client->turn.standby, .events = POLLIN};
@@ -52,20 +56,32 @@ static nfds_t gather(struct pollfd *set, struct client *first) {
     return count;
 }
 
-static void wait_for(struct pollfd *set, nfds_t count, uint64_t due, uint64_t now) {
+static struct timespec until(uint64_t due, uint64_t now, uint64_t most) {
     uint64_t pause = due > now ? due - now : 0;
-    struct timespec timeout = {(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
-    if (ppoll(set, count, due == CLOCK_NEVER ? NULL : &timeout, NULL) < 0)
-        for (nfds_t i = 0; i < count; i++)
-            set[i].revents = 0;
+    pause = pause < most ? pause : most;
+    return (struct timespec){(time_t)(pause / 1000000000), (long)(pause % 1000000000)};
+}
+
+/* Where the kernel cannot wait for them, the connections are looked at now and then. */
+static void wait_for(struct pollfd *set, unsigned count, uint64_t due, uint64_t now) {
+    bool is_deaf = state.bell.heard < 0;
+    struct timespec timeout = until(due, now, is_deaf ? pause_if_deaf : longest_pause);
+    int result = descriptors_await(set, count, &timeout);
+    if (result >= 0)
+        return;
+    for (unsigned i = 0; i < count; i++)
+        set[i].revents = result != -EINTR && i % PER_CLIENT ? POLLIN : 0;
+    if (result != -EINTR) {
+        timeout = until(due, now, pause_if_deaf);
+        nanosleep(&timeout, NULL);
+    }
 }
 
 /* The standby comes first: a program waits for it. A gate that opens by it does not wake this
  * thread, since the daemon's GRANT soon does; frames before that are handled as in the turn. */
 static void serve(const struct pollfd *set, struct client *first) {
-    uint64_t many;
-    if (set[0].revents && read(set[0].fd, &many, sizeof many) < 0)
-        log_debug("the thread was woken, but there was nothing to read");
+    if (set[0].revents)
+        bell_silence(&state.bell);
     const struct pollfd *own = set + 1;
     for (struct client *client = first; client; client = client->next, own += PER_CLIENT) {
         bool is_ready = own[1].revents, has_come = is_ready && standby_brings_turn(own[1].fd);
@@ -86,8 +102,9 @@ static void *run(void *nothing) {
     while (!atomic_load(&state.is_stopping)) {
         uint64_t now = clock_now();
         struct client *first = atomic_load(&state.clients);
+        bell_need(&state.bell);
         uint64_t due = step_all(now);
-        nfds_t count = gather(set, first);
+        unsigned count = gather(set, first);
         wait_for(set, count, due, now);
         serve(set, first);
     }
@@ -108,13 +125,11 @@ static void stop(void) {
 }
 
 static int start(void) {
-    int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0)
-        return -errno;
-    atomic_store(&state.wake, descriptor_move_away(wake));
-    int result = thread_start(&state.thread, "nvshare", run, NULL);
+    int result = bell_need(&state.bell);
+    if (result == 0)
+        result = thread_start(&state.thread, "nvshare", run, NULL);
     if (result < 0) {
-        close(atomic_exchange(&state.wake, -1));
+        bell_close(&state.bell);
         return result;
     }
     state.has_thread = true;
@@ -171,11 +186,9 @@ void session_has_refused(struct device *device) {
 void session_forget(void) {
     for (struct client *client = atomic_load(&state.clients); client; client = client->next)
         client_forget(client);
-    if (atomic_load(&state.wake) >= 0)
-        close(atomic_load(&state.wake));
+    bell_close(&state.bell);
     pthread_mutex_init(&state.lock, NULL);
     atomic_store(&state.clients, NULL);
-    atomic_store(&state.wake, -1);
     atomic_store(&state.is_stopping, false);
     state.has_thread = false;
 }

@@ -46,7 +46,7 @@ log = logging.getLogger("nvshare.daemon")
 
 # How many new objects start Python's garbage collection.
 _OBJECTS = 20_000
-# How often a daemon with ``idle_exit`` checks that its folder is still there.
+# How often the daemon of an emulated node checks that the node is still there.
 _GLANCE = 2.0
 _FIXED = {
     *("socket_dir", "control_dir", "private_dir", "socket_mode", "control_mode", "socket_group"),
@@ -159,7 +159,8 @@ class _Daemon:
         self._metrics = metrics
         self._marker = Marker(folders.private)
         self._clock = gpu_clock(sources.environ)
-        self._is_emulated = bool(sources.environ.get(environment.EMULATOR_NODE))
+        node = sources.environ.get(environment.EMULATOR_NODE)
+        self._emulated = Path(node) if node else None
         self._stop = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
         self._beside: list[asyncio.Task[None]] = []
@@ -178,7 +179,7 @@ class _Daemon:
             folder=self._private / "groups",
             on_population=self._population_changed,
             memory_limits=memory_limits(self._sources.environ, self._config.cgroup_dir),
-            is_emulated=self._is_emulated,
+            is_emulated=self._emulated is not None,
             populated=populates(self._sources.environ),
         )
         node.change_node(self._config.node_settings())
@@ -218,8 +219,8 @@ class _Daemon:
         listeners = await self._open_listeners(runner)
         self._run_beside(listeners.follow())
         self._population_changed(0)
-        if self._ends_with_folder:
-            self._mind_the_folder()
+        if self._emulated is not None:
+            self._mind_the_node()
         text = f"{len(node.gpus.all())} GPUs, {self._place.path}"
         log.info("ready", extra=fields(gpus=len(node.gpus.all()), folder=self._place.path))
         sdnotify.ready(text)
@@ -258,7 +259,7 @@ class _Daemon:
 
             return shut
 
-        listeners, config = Listeners(makes_folders=not self._ends_with_folder), self._config
+        listeners, config = Listeners(is_over=self._is_node_gone), self._config
         await listeners.open(self._control_place, CONTROL_NAME, config.control_mode, serve_control)
         await listeners.open(self._control_place, LOOK_NAME, config.look_mode, serve_looks)
         await listeners.open(self._place, SOCKET_NAME, config.socket_mode, serve_programs)
@@ -297,14 +298,13 @@ class _Daemon:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit, self._stop.set)
 
-    @property
-    def _ends_with_folder(self) -> bool:
-        return bool(self._config.idle_exit) or self._is_emulated
+    def _is_node_gone(self) -> bool:
+        """Whether an emulated node was removed: no client can come any more."""
+        return self._emulated is not None and not self._emulated.exists()
 
-    def _mind_the_folder(self) -> None:
-        """End early if the folder is gone: an emulated node was removed, so no client can come."""
-        if self._node.clients or not self._place.is_gone:
-            asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_folder)
+    def _mind_the_node(self) -> None:
+        if self._node.clients or not self._is_node_gone():
+            asyncio.get_running_loop().call_later(_GLANCE, self._mind_the_node)
         else:
             self._stop.set()
 

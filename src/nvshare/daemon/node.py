@@ -27,6 +27,7 @@ from nvshare.daemon.host.extents import Extents
 from nvshare.daemon.host.headroom import Headroom, Reader, no_limits
 from nvshare.daemon.logs import fields
 from nvshare.daemon.tenants.admission import Admission
+from nvshare.daemon.tenants.deaths import Deaths
 from nvshare.daemon.tenants.identity import Caller, own_container
 from nvshare.daemon.tenants.peer import Peer
 from nvshare.daemon.tenants.peers import Peers
@@ -100,6 +101,7 @@ class Node:
             on_population=on_population,
         )
         self.peers = Peers(loop, peers, max_clients)
+        self._deaths = Deaths(loop)
         self._admission = Admission(self.peers, self._begin)
         self._sessions: set[Session] = set()
         self._forgetting = loop.call_later(_RETURN_SECONDS, self.groups.forget_missing)
@@ -163,7 +165,7 @@ class Node:
 
     def _begin(self, sock: socket.socket, seen: Caller) -> Peer:
         end = self._sessions.discard
-        session = Session(sock, self._loop, self.registration, self.peers, seen, end)
+        session = Session(sock, self._loop, self.registration, self.peers, self._deaths, seen, end)
         self._sessions.add(session)
         return session.peer
 

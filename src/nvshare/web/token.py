@@ -20,7 +20,7 @@ def make_token() -> str:
 
 def is_token(given: str, token: str) -> bool:
     """Compare in constant time."""
-    return hmac.compare_digest(given.encode(), token.encode())
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), token.encode())
 
 
 def keep_token(path: Path) -> str:

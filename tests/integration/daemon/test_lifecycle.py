@@ -223,11 +223,27 @@ def test_alone_for_long_enough_it_ends(start_daemon: StartDaemon) -> None:
     assert daemon.process.wait(timeout=10) == 0
 
 
-def test_it_ends_soon_when_its_folder_is_gone(start_daemon: StartDaemon) -> None:
+def test_it_ends_soon_when_its_emulated_node_is_gone(start_daemon: StartDaemon) -> None:
     daemon = start_daemon("--idle-exit=60")
-    shutil.rmtree(daemon.folder)
+    node = Path(daemon.environ["NVSHARE_EMULATOR_NODE"])
+    gone = node.rename(node.with_name(f"{node.name}.gone"))
     assert daemon.process is not None
     assert daemon.process.wait(timeout=20) == 0
+    gone.rename(node)
+
+
+@pytest.mark.parametrize("options", [(), ("--idle-exit=60",)])
+def test_a_folder_that_somebody_removes_is_there_again(
+    start_daemon: StartDaemon, options: tuple[str, ...]
+) -> None:
+    """Of any daemon: of a machine, of an emulated node, and one that `nvshare run` has started."""
+    daemon = start_daemon(*options)
+    shutil.rmtree(daemon.folder)
+    deadline = time.monotonic() + 10
+    while not (daemon.folder / SOCKET_NAME).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    daemon.connect().join(daemon.gpus[0])
 
 
 def test_no_driver_is_explained(tmp_path: Path) -> None:

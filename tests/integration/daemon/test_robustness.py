@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import socket
 import time
 from contextlib import ExitStack, suppress
@@ -156,3 +157,42 @@ def test_without_descriptors_orders_are_still_taken(daemon: Daemon) -> None:
     said = daemon.stop()
     assert f"(uid {os.getuid()}), pid {os.getpid()}" in said
     assert "Traceback" not in said
+
+
+def leave_connection_to_a_child(daemon: Daemon, gpu: str) -> tuple[int, int]:
+    """Let a process join and take the turn, make a child that has its connection, and be killed.
+
+    Returns the pids of both; the parent is a zombie.
+    """
+    reading, writing = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        client = Client(daemon.folder)
+        client.join(gpu, flags=frames.HelloFlags.WANTS)
+        client.expect(frames.Grant)
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        os.write(writing, child.to_bytes(4, "little"))
+        signal.pause()
+    os.close(writing)
+    child = int.from_bytes(os.read(reading, 4), "little")
+    os.close(reading)
+    os.kill(parent, signal.SIGKILL)
+    return parent, child
+
+
+def test_a_connection_ends_with_its_process(serial: Daemon) -> None:
+    """Although a child has it, as after a clone() of the program's own."""
+    gpu = serial.gpus[0]
+    parent, child = leave_connection_to_a_child(serial, gpu)
+    try:
+        with Client(serial.folder) as next_one:
+            next_one.join(gpu, flags=frames.HelloFlags.WANTS)
+            while not isinstance(frame := next_one.receive(), frames.Grant):
+                assert frame is not None
+            assert [client.pid for client in serial.control.status().clients] == [os.getpid()]
+        assert "its process has ended" in serial.log
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(parent, 0)

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from guest_descriptors import Descriptors  # type: ignore[import-not-found]  # beside this file
 from guest_ranks import Ranks  # type: ignore[import-not-found]  # beside this file
 
 KERNEL = b""".version 6.3
@@ -39,6 +40,7 @@ class Gpu:
         self.launches = 0
         self.codes: list[int] = []
         self.ranks = Ranks(self.cuda)
+        self.descriptors = Descriptors()
 
     def init(self, device: int = 0) -> int:
         """Make a device's primary context current, and load the kernels."""
@@ -393,7 +395,7 @@ class Gpu:
             time.sleep(0.001)
         return any(self.done(job) for job in jobs)
 
-    def descriptors(self, kind: str) -> int:
+    def count_descriptors(self, kind: str) -> int:
         """How many descriptors of a kind this process has open."""
         entries = list(Path("/proc/self/fd").iterdir())
         return sum(kind in str(entry.readlink()) for entry in entries if entry.is_symlink())

@@ -70,9 +70,9 @@ def test_a_child_does_not_keep_the_standby(scripted: Scripted, guest: Guest) -> 
     link.send(Standby(turn=1, fill_bytes=0), theirs)
     link.until_taken_in()
     assert not guest.ask("gpu.done(0, 0.1)")
-    assert guest.ask("gpu.descriptors('eventfd')") == 2
-    assert guest.ask("gpu.descriptors('socket')") == 2
-    in_child = "gpu.descriptors('eventfd') + gpu.descriptors('socket')"
+    # The connection, the standby, and two bells with two ends each.
+    assert guest.ask("gpu.count_descriptors('socket')") == 6
+    in_child = "gpu.count_descriptors('socket')"
     assert json.loads(guest.ask(f"gpu.fork({in_child!r})")) == 0
     os.write(ours, b"1")
     assert guest.ask("gpu.done(0, 10)")

@@ -14,6 +14,7 @@ from .conftest import Build
 
 SANITIZERS = ["address,undefined", "thread"]
 BOUND_US = 50_000
+GATE = ("gate.c", "standby.c", "../common/bell.c", "../common/descriptor.c")
 
 
 def run(program: Path, *arguments: object) -> str:
@@ -90,23 +91,23 @@ def test_who_waits_for_a_silent_daemon(build: Build) -> None:
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_holds_all_threads_and_lets_all_go(build: Build, sanitizer: str) -> None:
-    run(build("gate_check", "gate.c", "standby.c", sanitizer=sanitizer), "turns", 6, 50)
+    run(build("gate_check", *GATE, sanitizer=sanitizer), "turns", 6, 50)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_states(build: Build, sanitizer: str) -> None:
-    run(build("gate_check", "gate.c", "standby.c", sanitizer=sanitizer), "states")
+    run(build("gate_check", *GATE, sanitizer=sanitizer), "states")
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_gate_opens_by_a_socket(build: Build, sanitizer: str) -> None:
-    program = build("standby_check", "gate.c", "standby.c", sanitizer=sanitizer)
+    program = build("standby_check", *GATE, sanitizer=sanitizer)
     run(program, "states")
     run(program, "turns", 6, 50)
     run(program, "storm", 6, 5_000)
 
 
-INSIDE = ("inside_check", "inside.c", "gate.c", "standby.c")
+INSIDE = ("inside_check", "inside.c", *GATE)
 
 
 @pytest.mark.parametrize("sanitizer", ["", *SANITIZERS])
@@ -126,7 +127,7 @@ def test_who_is_inside(build: Build, sanitizer: str) -> None:
     run(build(*INSIDE, sanitizer=sanitizer), "states")
 
 
-STEP = ("step_check", "inside.c", "gate.c", "standby.c")
+STEP = ("step_check", "inside.c", *GATE)
 
 
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
@@ -315,7 +316,7 @@ def test_questions_from_many_threads(build: Build, sanitizer: str) -> None:
 
 MOVER = (
     *("mover.c", "transfer.c", "lane.c", "residency.c", "ring.c", "ledger.c"),
-    *("account.c", "own_slot.c", "gate.c", "standby.c", "thread.c"),
+    *("account.c", "own_slot.c", *GATE, "thread.c"),
 )
 
 

@@ -14,7 +14,7 @@ from .conftest import Build
 
 PARTS = (
     *("trust_check", "trust.c", "config.c", "limits.c", "variables.c"),
-    *("../common/log.c", "../common/quantity.c"),
+    *("../common/descriptor.c", "../common/log.c", "../common/quantity.c"),
 )
 FOLDER, SOCKET, LINK = 0o040000, 0o140000, 0o120000
 ROOT, ME, NAMED, OTHER = 0, 1000, 1001, 1002

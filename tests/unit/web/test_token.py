@@ -16,7 +16,7 @@ def test_tokens_are_long_and_never_the_same() -> None:
 def test_a_token_is_itself_and_nothing_else() -> None:
     token = make_token()
     assert is_token(token, token)
-    for other in ("", token[:-1], token + "x", "ü", make_token()):
+    for other in ("", token[:-1], token + "x", "ü", "\udcff", make_token()):
         assert not is_token(other, token)
 
 

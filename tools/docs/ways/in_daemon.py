@@ -1,6 +1,7 @@
 """The parts of the ways that are in the daemon: a node in this process, and scripted clients."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from nvshare import kernel
 from nvshare.daemon.clients import session as session_module
 from nvshare.daemon.tenants.identity import Identity
 from nvshare.kubernetes.client import Access
@@ -83,8 +85,13 @@ def _node(folder: Path) -> Iterator[_Node]:
     who = Identity(7, 0, 0, "train.py", "", _CONTAINER)
     loop = _Loop()
     node = _Node(loop, folder)
+    # Their process is this one.
+    own = kernel.pidfd_open(os.getpid())
     try:
-        with patch.object(session_module, "identify", lambda *_: who):
+        with (
+            patch.object(session_module, "identify", lambda *_: who),
+            patch.object(kernel, "pidfd_open", lambda _: os.dup(own)),
+        ):
             yield node
     finally:
         for client in node.clients:
@@ -92,6 +99,7 @@ def _node(folder: Path) -> Iterator[_Node]:
         node.node.close()
         loop.run_until_complete(asyncio.sleep(0))
         loop.close()
+        os.close(own)
 
 
 def _two_programs(node: _Node) -> int:

@@ -16,6 +16,7 @@ from nvshare.daemon.clients.registration import Registration
 from nvshare.daemon.groups.await_page import PageWait
 from nvshare.daemon.logs import fields
 from nvshare.daemon.sockets.connection import Connection
+from nvshare.daemon.tenants.deaths import Deaths
 from nvshare.daemon.tenants.identity import Caller, Identity, identify
 from nvshare.daemon.tenants.peers import Peers
 from nvshare.daemon.tenants.rejection import Rejection
@@ -37,11 +38,13 @@ class Session:
         loop: asyncio.AbstractEventLoop,
         registration: Registration,
         peers: Peers,
+        deaths: Deaths,
         seen: Caller | None = None,
         on_end: "Callable[[Session], None]" = lambda _: None,
     ) -> None:
         self._registration = registration
         self._peers = peers
+        self._deaths = deaths
         self._on_end = on_end
         self.identity: Identity = identify(sock, seen)
         self.peer = peers.enter(self.identity)
@@ -50,6 +53,7 @@ class Session:
         self._decoder = client_frames()
         self._connection = Connection(sock, loop, self._on_bytes, self._on_lost, self._may_read)
         self._patience = loop.call_later(_HELLO_SECONDS, self.close, "it sent nothing")
+        deaths.follow(self.identity, self)
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -114,6 +118,7 @@ class Session:
 
     def _on_lost(self, why: str) -> None:
         self._patience.cancel()
+        self._deaths.forget(self.identity, self)
         self._page_wait.end()
         self._peers.leave(self.peer)
         if self.client is not None:

@@ -21,7 +21,8 @@ from nvshare.errors import NvshareError
 
 log = logging.getLogger("nvshare.listeners")
 
-_GLANCE = 2.0
+# Looking takes some microseconds for each socket.
+_GLANCE = 1.0
 
 Shut: TypeAlias = Callable[[], Awaitable[None]]
 Serve: TypeAlias = Callable[[socket.socket], Awaitable[Shut]]
@@ -64,11 +65,13 @@ class _Listener:
 class Listeners:
     """All listening sockets, in the order in which they were opened.
 
-    Removed folders are made again as well, unless the daemon is to end with them.
+    Removed folders are made again as well, unless ``is_over`` says that the daemon is about to end.
     """
 
-    def __init__(self, *, makes_folders: bool, glance: float = _GLANCE) -> None:
-        self._makes_folders = makes_folders
+    def __init__(
+        self, *, is_over: Callable[[], bool] = lambda: False, glance: float = _GLANCE
+    ) -> None:
+        self._is_over = is_over
         self._glance = glance
         self._listeners: list[_Listener] = []
 
@@ -83,7 +86,7 @@ class Listeners:
         while True:
             await asyncio.sleep(self._glance)
             for listener in self._listeners:
-                if not listener.is_there and (self._makes_folders or not listener.folder.is_gone):
+                if not listener.is_there and not self._is_over():
                     await self._open_again(listener)
 
     async def _open_again(self, listener: _Listener) -> None:

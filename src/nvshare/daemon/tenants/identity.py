@@ -92,7 +92,7 @@ def identify_caller(connection: socket.socket) -> Caller:
     pid, uid, gid = peer(connection)
     cgroup = _read(pid, "cgroup")
     # Read after its cgroup: a process that is alive now was alive when its cgroup was read.
-    return Caller(pid, uid, gid, cgroup, _life(pid)[1])
+    return Caller(pid, uid, gid, cgroup, life(pid)[1])
 
 
 def identify(connection: socket.socket, seen: Caller | None = None) -> Identity:
@@ -105,7 +105,7 @@ def identify(connection: socket.socket, seen: Caller | None = None) -> Identity:
     pod, container = parse_cgroup(seen.cgroup)
     pid = seen.pid
     # Again: a process that has waited to be let in may have ended meanwhile.
-    started, is_alive = _life(pid)
+    started, is_alive = life(pid)
     is_known = is_alive or bool(container) or not pid
     return Identity(
         pid,
@@ -127,6 +127,12 @@ def describe_process(pid: int) -> tuple[int | None, str]:
         return (_PROC / str(pid)).stat().st_uid, _program(pid)
     except OSError:
         return None, ""
+
+
+def is_another(who: Identity) -> bool:
+    """Whether a process has ended, and its pid is that of another one."""
+    started = life(who.pid)[0]
+    return bool(who.started and started) and started != who.started
 
 
 def own_container() -> str:
@@ -174,7 +180,7 @@ def shown_name(name: str) -> str:
     return shown if len(shown) <= _LONGEST_NAME else shown[: _LONGEST_NAME - 1] + "…"
 
 
-def _life(pid: int) -> tuple[int, bool]:
+def life(pid: int) -> tuple[int, bool]:
     """Return when a process began, and whether it is alive.
 
     An exiting process shows no cgroup any more, and other processes may have its connections.

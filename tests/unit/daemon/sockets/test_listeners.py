@@ -35,12 +35,12 @@ class Served:
 Journal = Callable[[Path, Served], Awaitable[None]]
 
 
-def play(path: Path, journal: Journal, *, makes_folders: bool = False) -> Served:
+def play(path: Path, journal: Journal, *, is_over: Callable[[], bool] = lambda: False) -> Served:
     served = Served()
 
     async def run() -> None:
         with Folder(path, mode=0o600, group="") as folder:
-            listeners = Listeners(makes_folders=makes_folders, glance=0.005)
+            listeners = Listeners(is_over=is_over, glance=0.005)
             await listeners.open(folder, NAME, 0o600, served.serve)
             following = asyncio.create_task(listeners.follow())
             await journal(path, served)
@@ -116,7 +116,7 @@ def test_so_is_its_folder(tmp_path: Path) -> None:
         shutil.rmtree(path)
         await until(lambda: is_answered(path) and served.shut == 2)
 
-    assert play(tmp_path / "a" / "d", journal, makes_folders=True).shut == 3
+    assert play(tmp_path / "a" / "d", journal).shut == 3
 
 
 def test_a_folder_that_cannot_be_made_again_is_waited_for(
@@ -129,23 +129,23 @@ def test_a_folder_that_cannot_be_made_again_is_waited_for(
         path.unlink()
         await until(lambda: is_answered(path))
 
-    play(tmp_path / "d", journal, makes_folders=True)
+    play(tmp_path / "d", journal)
 
 
-def test_a_folder_with_which_the_daemon_ends_is_not_made_again(tmp_path: Path) -> None:
+def test_nothing_is_made_again_by_a_daemon_that_is_about_to_end(tmp_path: Path) -> None:
     async def journal(path: Path, _: Served) -> None:
         shutil.rmtree(path)
         await asyncio.sleep(0.05)
         assert not path.exists()
 
-    assert play(tmp_path / "d", journal).shut == 1
+    assert play(tmp_path / "d", journal, is_over=lambda: True).shut == 1
 
 
 def test_what_somebody_else_has_put_there_is_not_removed_at_the_end(tmp_path: Path) -> None:
     async def run() -> None:
         served = Served()
         with Folder(tmp_path, mode=0o600, group="") as folder:
-            listeners = Listeners(makes_folders=False)
+            listeners = Listeners()
             await listeners.open(folder, NAME, 0o600, served.serve)
             pose(tmp_path)
             await listeners.close()
