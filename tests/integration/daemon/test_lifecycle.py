@@ -226,7 +226,8 @@ def test_alone_for_long_enough_it_ends(start_daemon: StartDaemon) -> None:
 def test_it_ends_soon_when_its_emulated_node_is_gone(start_daemon: StartDaemon) -> None:
     daemon = start_daemon("--idle-exit=60")
     node = Path(daemon.environ["NVSHARE_EMULATOR_NODE"])
-    gone = node.rename(node.with_name(f"{node.name}.gone"))
+    # Nobody sweeps a hidden folder.
+    gone = node.rename(node.with_name(f".{node.name}"))
     assert daemon.process is not None
     assert daemon.process.wait(timeout=20) == 0
     gone.rename(node)
