@@ -281,7 +281,8 @@ class Scheduler:
 
     def could_be_head(self, client: Client) -> bool:
         """Whether a client could run here once all clients that can have given way."""
-        return self._roster.host_lets(client) and may_be_head(self._roster, client)
+        party = {one.id: one for one in self._roster.party(client)}
+        return self._roster.host_lets(client, party) and may_be_head(self._roster, client)
 
     def _admit(self, now: float) -> list[Effect]:
         roster, effects = self._roster, list[Effect]()
