@@ -29,13 +29,15 @@ else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-# The model check (docs/model.md): number of programs, of faults, and of times that a program or a message is late.
+# The model check (docs/model.md): number of programs, of faults, and of times that a program or a message is late; or
+# gangs on two GPUs instead of programs.
 CLIENTS ?= 3
 CRASHES ?= 2
 LATE    ?= 0
 
-model: $(VENV)/installed ## Search all courses of events for a few programs (CLIENTS=3 CRASHES=2 LATE=0)
-	$(BIN)/python -m tests.modelcheck --clients $(CLIENTS) --crashes $(CRASHES) --late $(LATE) $(ARGS)
+model: $(VENV)/installed ## Search all courses of events for a few programs (CLIENTS=3 CRASHES=2 LATE=0 GANGS=)
+	$(BIN)/python -m tests.modelcheck $(if $(GANGS),--gangs "$(GANGS)",--clients $(CLIENTS)) --crashes $(CRASHES) \
+	  --late $(LATE) $(ARGS)
 
 test-k8s: $(VENV)/installed ## Start a cluster of one node, and run the tests that need one (root)
 	$(BIN)/python -m tests.kubernetes.run $(ARGS)

@@ -1,6 +1,7 @@
-"""``make model``: explores everything that can happen to a few programs on one GPU.
+"""``make model``: explores everything that can happen to a few programs on one GPU, or on two.
 
 python -m tests.modelcheck --clients 3 --crashes 2
+python -m tests.modelcheck --gangs "aabb aBaB" --late 1 --crashes 0
 """
 
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from .cases import cases
+from .cases import cases, gang_cases
 from .journal import play
 from .search import Found, Search
 from .telling import tell
@@ -24,15 +25,30 @@ from .waiting import Waits
 @click.option(
     "--rest", is_flag=True, help="Programs also rest where there are faults or three programs."
 )
+@click.option(
+    "--gangs",
+    help="Gangs on two GPUs instead: a letter for each rank, a capital if the first one is on the "
+    "second GPU, and a dot or a colon for a program alone on the first or second one.",
+)
 @click.option("--most", default=0, help="Stop after this many worlds; 0: never.")
 @click.option(
     "--journal", type=click.Path(path_type=Path), help="File for the journal of a counterexample."
 )
 def main(
-    clients: int, crashes: int, late: int, rest: bool, most: int, journal: Path | None
+    clients: int,
+    crashes: int,
+    late: int,
+    rest: bool,
+    gangs: str | None,
+    most: int,
+    journal: Path | None,
 ) -> None:
     """Look at all cases, and say what was found."""
-    for case in cases(clients, crashes, late, rests=rest):
+    if gangs:
+        chosen = gang_cases(gangs, crashes, late)
+    else:
+        chosen = cases(clients, crashes, late, rests=rest)
+    for case in chosen:
         found = Search(case, most=most).run()
         report(found, str(case))
         if found.problem:

@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from nvshare.core.settings import Settings
 from nvshare.machine import State as MachineState
 
-from .daemon import new_daemon
-from .following import act_in, break_connection, kill, kill_daemon, tell_daemon, without_past
+from .daemon import GPUS, new_daemon
+from .following import (
+    act_in,
+    break_connection,
+    kill,
+    kill_daemon,
+    start,
+    tell_daemon,
+    without_past,
+)
 from .forget import RECONNECT_SECONDS, SETTINGS
 from .messages import Closed
 from .process import Do, Process, new_process
@@ -19,7 +27,12 @@ from .world import Kind, Late, Place, Step, World, is_progress
 
 @dataclass(frozen=True)
 class Case:
-    """Processes of these sizes on a GPU of this capacity, and the number of faults."""
+    """Processes of these sizes on a GPU of this capacity, and the number of faults.
+
+    Or on two GPUs: ``gangs`` has a letter for each process, the same for both ranks of a gang. The
+    first one is on the first GPU, or on the second if the letter is a capital. A process alone has
+    a dot, or a colon on the second GPU.
+    """
 
     sizes: tuple[int, ...]
     faults: int
@@ -35,11 +48,18 @@ class Case:
     # Programs always have something to run; otherwise they begin and end work at any moment.
     is_restless: bool = False
     settings: Settings = SETTINGS
+    gangs: str = ""
+
+    @property
+    def devices(self) -> int:
+        """The number of GPUs."""
+        return 2 if self.gangs else 1
 
     def __str__(self) -> str:
         """Describe the case."""
         sizes = "+".join(map(str, self.sizes))
         parts = [f"programs of {sizes} units on {self.capacity}", f"{self.faults} faults"]
+        parts += [f"in gangs {self.gangs}"] if self.gangs else []
         parts += [f"late {self.lates} times"] if self.lates else []
         parts += ["messages in every order"] if self.any_order else []
         parts += ["explicit memory"] if self.is_explicit else []
@@ -48,16 +68,34 @@ class Case:
 
     def begin(self) -> World:
         """Return the first world: the daemon runs, and no process has connected yet."""
-        places = tuple(Place(size, self._new(size)) for size in self.sizes)
+        places = []
+        for index, size in enumerate(self.sizes):
+            place = Place(size, gpu=self._gpu(index), group=self._group(index))
+            places.append(place.empty(self._new(place)))
         return World(
-            places,
-            new_daemon(self.capacity, self.settings, 0.0),
+            tuple(places),
+            new_daemon(self.capacity, self.settings, 0.0, self.devices),
             faults=self.faults,
             lates=self.lates,
         )
 
-    def _new(self, size: int) -> Process:
-        return new_process(size, is_explicit=self.is_explicit, is_busy=self.is_restless)
+    def _group(self, index: int) -> str:
+        return self.gangs[index].strip(".:") if self.gangs else ""
+
+    def _gpu(self, index: int) -> int:
+        group = self._group(index)
+        if not group:
+            return int(self.gangs[index : index + 1] == ":")
+        return (self.gangs[:index].count(group) + group.isupper()) % self.devices
+
+    def _new(self, place: Place) -> Process:
+        return new_process(
+            place.size,
+            GPUS[place.gpu],
+            place.group,
+            is_explicit=self.is_explicit,
+            is_busy=self.is_restless,
+        )
 
     def steps(self, world: World) -> list[Step]:
         """Return all steps that can happen."""
@@ -78,8 +116,8 @@ class Case:
             elif world.lates and any(is_progress(one) for one in self._own(world, index)):
                 steps.append(Step(Kind.LATE, index, late=Late.STOPS))
         steps += _of_daemon(world)
-        if world.daemon and world.daemon.alarm and not any(is_progress(one) for one in steps):
-            steps.append(Step(Kind.TICK))
+        if world.daemon and not any(is_progress(one) for one in steps):
+            steps += [Step(Kind.TICK, alarm.device) for alarm in world.daemon.alarms]
         return steps
 
     def _in_any_order(self, world: World) -> list[Step]:
@@ -91,9 +129,9 @@ class Case:
             if place.outbox and not place.deaf:
                 steps.append(Step(Kind.DELIVER, index))
         steps += _of_daemon(world)
-        alarm = world.daemon.alarm if world.daemon else None
-        if alarm and not (alarm[1] and any(is_progress(one) for one in steps)):
-            steps.append(Step(Kind.TICK))
+        goes_on = any(is_progress(one) for one in steps)
+        alarms = world.daemon.alarms if world.daemon else ()
+        steps += [Step(Kind.TICK, one.device) for one in alarms if not (one.seconds and goes_on)]
         if world.faults and world.daemon:
             steps.append(Step(Kind.KILL_DAEMON))
         return steps
@@ -104,7 +142,9 @@ class Case:
         process = place.process
         if process is None:
             return [Step(Kind.START, index)]
-        rests = (Do.REST,) if self.is_restless else ()
+        rests: tuple[Do, ...] = (Do.REST,) if self.is_restless else ()
+        # Work in flight that waits for other ranks does not end, and nothing more is launched.
+        rests += (Do.DRAIN, Do.LAUNCH) if place.spins else ()
         steps = [Step(Kind.DO, index, do) for do in process.actions if do not in rests]
         if place.inbox:
             steps += _readings(place, index)
@@ -139,7 +179,7 @@ class Case:
                 assert step.do is not None
                 return act_in(world, step.place, step.do)
             case Kind.START:
-                return self._start(world, step.place)
+                return start(world, step.place, self._new(world.places[step.place]))
             case Kind.DROP:
                 place = world.places[step.place].but(inbox=(Closed(),))
                 return act_in(world.put(step.place, place), step.place, Do.READ)
@@ -151,7 +191,7 @@ class Case:
             case Kind.DELIVER | Kind.DELIVER_LAST | Kind.TICK:
                 return tell_daemon(world, step)
             case Kind.RESTART:
-                daemon = new_daemon(self.capacity, self.settings, RECONNECT_SECONDS)
+                daemon = new_daemon(self.capacity, self.settings, RECONNECT_SECONDS, self.devices)
                 return world._replace(daemon=daemon)
             case Kind.KILL_DAEMON:
                 return kill_daemon(world._replace(faults=world.faults - 1))
@@ -159,10 +199,6 @@ class Case:
                 return kill(world._replace(faults=world.faults - 1), step.place)
             case Kind.BREAK:
                 return break_connection(world._replace(faults=world.faults - 1), step.place)
-
-    def _start(self, world: World, index: int) -> World:
-        size = world.places[index].size
-        return world.put(index, Place(size, self._new(size)))
 
 
 def _urgent(world: World) -> list[Step]:

@@ -16,6 +16,18 @@ def sizes_of(clients: int) -> list[tuple[int, ...]]:
     return [sizes for sizes in every if sum(sizes) > CAPACITY]
 
 
+def gang_cases(gangs: str, crashes: int, late: int) -> Iterator[Case]:
+    """Return the cases of gangs on two GPUs, of which every program needs all.
+
+    The words of ``gangs`` are those of Case.gangs.
+    """
+    for word in gangs.split():
+        sizes = (CAPACITY,) * len(word)
+        if crashes or late:
+            yield Case(sizes, 0, gangs=word, is_restless=True)
+        yield Case(sizes, crashes, lates=late, gangs=word, is_restless=True)
+
+
 def cases(clients: int, crashes: int, late: int, *, rests: bool) -> Iterator[Case]:
     """Return all cases: first those without faults, in which two programs can do more."""
     for sizes in sizes_of(clients):

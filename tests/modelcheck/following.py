@@ -3,13 +3,21 @@
 from dataclasses import replace
 
 from nvshare.core.effects import CancelHandover, Effect, Handover, Report, SetLimits
-from nvshare.core.events import ClientEvent, ClientJoined, ClientLeft, Event, Moved, Released
+from nvshare.core.events import (
+    ClientEvent,
+    ClientJoined,
+    ClientLeft,
+    Event,
+    Held,
+    Moved,
+    Released,
+)
 from tests.property.program import HandoverOrder, Standby
 
-from .daemon import fire
+from .daemon import Alarm, Daemon, fire
 from .forget import NOW
-from .messages import Closed, Welcome, client_in
-from .process import Do, act
+from .messages import Closed, Welcome, client_in, ends_holding
+from .process import Do, Process, act
 from .world import Kind, Place, Step, World
 
 
@@ -24,7 +32,8 @@ def act_in(world: World, index: int, do: Do) -> World:
     outcome = act(process, do, order, is_written=process.standby in world.written)
     if do is Do.CONNECT:
         client = _free_id(world)
-    outbox = place.outbox if place.deaf else (*place.outbox, *outcome.sent)
+    sent = _without_void(outcome.sent) if any(map(ends_holding, inbox)) else outcome.sent
+    outbox = place.outbox if place.deaf else (*place.outbox, *sent)
     after = place.but(process=outcome.process, inbox=inbox, outbox=outbox, id=client)
     is_lost = isinstance(order, Closed) or do is Do.GIVE_UP
     if is_lost:
@@ -32,7 +41,36 @@ def act_in(world: World, index: int, do: Do) -> World:
     world = world.put(index, after)
     if outcome.wakes:
         world = world._replace(written=world.written.union(outcome.wakes))
+    if do is Do.LAUNCH or outcome.has_stepped:
+        world = _launch(world, index)
     return world._replace(is_spilled=True) if is_lost else world
+
+
+def _without_void(events: tuple[ClientEvent, ...]) -> tuple[ClientEvent, ...]:
+    """Return the messages that still count after another order to hold, to step or to go on."""
+    return tuple(one for one in events if not isinstance(one, Held))
+
+
+def _launch(world: World, index: int) -> World:
+    """Launch a rank's part of a collective, which ends when all ranks have launched theirs."""
+    world = world.put(index, world.places[index].but(spins=True))
+    return _complete(world, world.places[index].group)
+
+
+def _complete(world: World, group: str) -> World:
+    ranks = world.ranks(group)
+    if not all(world.places[rank].spins for rank in ranks):
+        return world
+    for rank in ranks:
+        world = world.put(rank, world.places[rank].but(spins=False))
+    return world
+
+
+def start(world: World, index: int, process: Process) -> World:
+    """Have a process begin. A collective that others have launched does not wait for it."""
+    place = world.places[index].empty(process)
+    waits = any(world.places[rank].spins for rank in world.ranks(place.group))
+    return world.put(index, place.but(spins=waits))
 
 
 def _free_id(world: World) -> int:
@@ -41,7 +79,7 @@ def _free_id(world: World) -> int:
     used.update(name for place in world.places for name in place.names)
     used.update(client_in(one) for _, events in world.ghosts for one in events)
     if world.daemon:
-        used |= set(world.daemon.clients) | set(world.daemon.names)
+        used |= {*world.daemon.clients, *world.daemon.names, *world.daemon.gangs}
     return next(number for number in range(1, len(used) + 2) if number not in used)
 
 
@@ -56,9 +94,12 @@ def event_of(world: World, step: Step) -> Event | None:
             return _heard(client, events[0], Place(0))
         case Kind.TICK:
             assert world.daemon is not None
-            assert world.daemon.alarm is not None
-            return fire(*world.daemon.alarm)
+            return fire(_alarm(world.daemon, step))
     return None
+
+
+def _alarm(daemon: Daemon, step: Step) -> Alarm:
+    return next(one for one in daemon.alarms if one.device == step.place)
 
 
 def _heard(client: int, event: ClientEvent, place: Place) -> ClientEvent:
@@ -131,7 +172,10 @@ def _post(world: World, client: int, order: Effect) -> World:
 
 
 def _received(place: Place, order: Effect) -> Place:
-    return place if place.deaf else place.but(inbox=(*place.inbox, order))
+    if place.deaf:
+        return place
+    outbox = _without_void(place.outbox) if ends_holding(order) else place.outbox
+    return place.but(inbox=(*place.inbox, order), outbox=outbox)
 
 
 def _hang_up(place: Place) -> Place:
@@ -157,7 +201,7 @@ def _end(world: World, place: Place) -> World:
 
 def kill(world: World, index: int) -> World:
     place = world.places[index]
-    return _end(world, place).put(index, Place(place.size))
+    return _complete(_end(world, place).put(index, place.empty()), place.group)
 
 
 def break_connection(world: World, index: int) -> World:

@@ -6,7 +6,9 @@ Time is moved so that it is always the same. Ages are kept as far as the core as
     has passed (that is a rest long enough for a visit: see ``SETTINGS``);
 * of a turn, when it began, up to its length, and of a visitor's, whether any time has passed (then
     it has paid off); ends of turns, timers, patience for room: exactly;
-* of the last service of a client: the order, and whether it was just now.
+* of the last service of a client: the order, and whether it was just now;
+* of a rank that holds, since when, and when it stepped: as long as anything waits for that, and
+    then the order. These are the only times that are no whole seconds; all others are rounded.
 
 Recent use halves within microseconds here, so in a whole second all of it is forgotten. A client
 that has waited for a second has used nothing. One that has held the device for a second has used
@@ -29,18 +31,26 @@ when a client last told of work (the search decides how long a rest is), measure
 
 from collections.abc import Iterable
 from dataclasses import replace
-from math import inf
+from math import ceil, floor, inf
 
+from nvshare.core.events import TimerKind
+from nvshare.core.gangs.step import LONGEST_PATIENCE
 from nvshare.core.lease import State
 from nvshare.core.moves.room import PATIENCE
 from nvshare.core.record.client import Client
-from nvshare.core.record.device import DeviceState, Snapshot
-from nvshare.core.record.use import Use, decay, half_life_of
+from nvshare.core.record.device import DeviceSnapshot, DeviceState, Snapshot
+from nvshare.core.record.use import Use, UseClock, decay, half_life_of
 from nvshare.core.settings import Settings
 from nvshare.core.turns.drain import HELP_PATIENCE
+from nvshare.core.turns.revoke import ROOM_PATIENCE
 
 # Times are sums of powers of two, so moving them is exact.
 NOW = 16.0
+# Less than any time that makes a difference; less than ranks take to step, and more than uses last;
+# and what is left of uses after that.
+INSTANT, _MOMENT, NOTHING = 1e-9, 2.0**-10, 1e-30
+# The longest time for which a rank that holds waits for anything.
+LONGEST_HOLD = max(ROOM_PATIENCE, LONGEST_PATIENCE)
 
 # All times are whole seconds, so that few ages differ. The half-life of use is so much shorter that
 # nothing is left of a use after one of them. Moves cost nothing: otherwise programs that come and
@@ -63,21 +73,62 @@ COSTLY = replace(SETTINGS, initial_bandwidth=64 / HALF_LIFE)
 
 def forget(snapshot: Snapshot, now: float) -> None:
     """Make a snapshot of this time comparable, in place."""
+    _forget_uses(snapshot.devices, now)
+    _forget_services([client for device in snapshot.devices for client in device.clients], now)
     for device in snapshot.devices:
         state = device.state
-        _forget_uses(device.clients, state, now)
-        _forget_services(device.clients, now)
+        _forget_holds(device.clients, now)
         for client in device.clients:
             _forget_client(client, state, now)
         _forget_device(state, now)
 
 
+def _age(since: float, now: float, most: float) -> float:
+    """Return the whole seconds since a moment, up to a bound."""
+    return min(float(floor(now - since + INSTANT)), most)
+
+
+def _still(at: float, now: float) -> float:
+    """Return a later moment, as far from the present one as it was.
+
+    The short times for which ranks hold do not count: then it is as many whole seconds.
+    """
+    later = now - NOW
+    if later == floor(later) or at == inf:
+        return max(NOW, at - later)
+    return max(NOW, NOW + ceil(at - now - INSTANT))
+
+
+def _forget_holds(clients: Iterable[Client], now: float) -> None:
+    """Keep since when ranks hold, and when they stepped: exactly for a while, then the order."""
+    clients = list(clients)
+    for client in clients:
+        if client.hold.stage is None:
+            client.hold.since = client.hold.stepped_at = 0.0
+            client.hold.room_asked_at, client.hold.waits = None, False
+    times = {client.hold.since for client in clients} | {
+        client.hold.stepped_at for client in clients
+    }
+    times |= {
+        client.hold.room_asked_at for client in clients if client.hold.room_asked_at is not None
+    }
+    old = sorted(time for time in times - {0.0} if now - time > LONGEST_HOLD)
+    places = {time: NOW - 2 * LONGEST_HOLD - len(old) + order for order, time in enumerate(old)}
+    for client in clients:
+        client.hold.since = _place(client.hold.since, places, now)
+        client.hold.stepped_at = _place(client.hold.stepped_at, places, now)
+        if client.hold.room_asked_at is not None:
+            client.hold.room_asked_at = _place(client.hold.room_asked_at, places, now)
+
+
+def _place(time: float, places: dict[float, float], now: float) -> float:
+    return places.get(time, round(NOW - (now - time), 6)) if time else 0.0
+
+
 def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     settings = state.settings
-    age = now - client.since
-    if client.state is State.YIELDING:
-        age = min(age, settings.revoke_patience)
-    else:
+    age = _age(client.since, now, settings.revoke_patience)
+    if client.state is not State.YIELDING:
         age = min(age, 1.0) if client.state is State.IDLE else 0.0
     client.since = NOW - age
     is_helped = client.state is State.YIELDING and client.drain.helped_at > -inf
@@ -87,7 +138,7 @@ def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     if client.precedence.interrupted is not None:
         client.precedence.interrupted = min(client.precedence.interrupted, settings.longest_turn)
     turn = (
-        min(1.0, now - client.turn.granted_at)
+        _age(client.turn.granted_at, now, 1.0)
         if client.has_turn and client.precedence.bursts
         else 0.0
     )
@@ -103,33 +154,36 @@ def _forget_client(client: Client, state: DeviceState, now: float) -> None:
 
 def _forget_device(state: DeviceState, now: float) -> None:
     settings = state.settings
-    later = now - NOW
-    state.turn_started = NOW - min(now - state.turn_started, settings.longest_turn)
+    state.turn_started = NOW - _age(state.turn_started, now, settings.longest_turn)
     if state.deadline is not None:
-        state.deadline = max(NOW, state.deadline - later)
+        state.deadline = _still(state.deadline, now)
     if state.interrupt_at is not None:
-        state.interrupt_at = max(NOW, state.interrupt_at - later)
+        state.interrupt_at = _still(state.interrupt_at, now)
     if state.head is None:
         state.interrupt_at = None
-    state.reconnect_until = max(NOW, state.reconnect_until - later)
-    state.kept_until = max(NOW, state.kept_until - later)
+    state.reconnect_until = _still(state.reconnect_until, now)
+    state.kept_until = _still(state.kept_until, now)
     if state.room_since is not None:
-        state.room_since = NOW - min(now - state.room_since, PATIENCE)
-    state.alarms = {kind: max(NOW, at - later) for kind, at in state.alarms.items()}
+        state.room_since = NOW - _age(state.room_since, now, PATIENCE)
+    state.alarms = {
+        kind: max(NOW, round(NOW + at - now, 6)) if kind is TimerKind.STEP else _still(at, now)
+        for kind, at in state.alarms.items()
+    }
     state.turn_changes = state.slices = 0
 
 
-def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> None:
+def _forget_uses(devices: Iterable[DeviceSnapshot], now: float) -> None:
     """Move all uses to the present, and keep the order of the places that come from them."""
-    clients, clock = list(clients), state.use_clock
+    devices = list(devices)
+    clients = [client for device in devices for client in device.clients]
     ranks = {one.precedence.use.rank(HALF_LIFE) for one in clients if one.state is State.IDLE}
     ranks |= {
         one.precedence.rank
         for one in clients
         if one.state is State.WAITING and one.precedence.bursts
     }
-    # A rank is less than half a second from the moment from which it comes.
-    old = sorted(rank for rank in ranks if rank < now - 0.5)
+    # A rank is less than that from the moment from which it comes.
+    old = sorted(rank for rank in ranks if rank < now - _MOMENT)
     places = {rank: Use(at=NOW - len(old) + order) for order, rank in enumerate(old)}
     for client in clients:
         if client.state is State.WAITING and client.precedence.bursts:
@@ -142,7 +196,12 @@ def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> N
             if client.state is State.IDLE
             else None
         )
-        client.precedence.use = _moved(client.precedence.use, clock.at, place.at if place else NOW)
+        client.precedence.use = _moved(client.precedence.use, now, place.at if place else NOW)
+    for device in devices:
+        _forget_clock(device.clients, device.state.use_clock)
+
+
+def _forget_clock(clients: Iterable[Client], clock: UseClock) -> None:
     marks = [one.precedence.use.mark for one in clients if one.precedence.use.mark is not None]
     least = min(marks, default=clock.reading)
     for client in clients:
@@ -151,14 +210,15 @@ def _forget_uses(clients: Iterable[Client], state: DeviceState, now: float) -> N
                 client.precedence.use, mark=client.precedence.use.mark - least
             )
     clock.reading -= least
-    clock.at -= now - NOW
+    clock.at = NOW
 
 
 def _moved(use: Use, now: float, to: float) -> Use:
     """Return the same use at another time, where it decays as it has until now."""
     kept = decay(now - use.at, HALF_LIFE)
     mark = None if use.mark is None else use.mark * kept
-    return Use(use.seconds * kept, to, mark)
+    seconds = use.seconds * kept
+    return Use(seconds if seconds > NOTHING else 0.0, to, mark)
 
 
 def _forget_services(clients: Iterable[Client], now: float) -> None:

@@ -6,19 +6,17 @@ forgotten. So it also shows whether the fault is the core's, or the model's own.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import ceil
 from typing import Any
 
 from nvshare.core.core import Core
-from nvshare.core.effects import Report, ReportKind
-from nvshare.core.events import DeviceAdded, Event, TimerKind
+from nvshare.core.events import Event
 from nvshare.core.invariants import BrokenInvariant
 from nvshare.core.lease import IllegalTransition
 from nvshare.core.record.client import Client
 from nvshare.core.record.device import DeviceState
 
 from .case import Case
-from .daemon import GPU, Answer
+from .daemon import Alarm, Answer, begin, charge_all, clients_of, is_spilling, next_alarms
 from .forget import NOW, RECONNECT_SECONDS
 from .properties import check_step
 from .violation import Violation
@@ -33,44 +31,44 @@ class Recording:
     def __init__(self, case: Case, reconnect_seconds: float) -> None:
         self._core = Core(check=True, journal_events=_LONG)
         self._now = 100.0
-        self._core.handle(
-            DeviceAdded(
-                now=self._now,
-                device=GPU,
-                usable_bytes=case.capacity,
-                settings=case.settings,
-                reconnect_seconds=reconnect_seconds,
-            )
-        )
+        first = begin(self._now, case.capacity, case.settings, reconnect_seconds, case.devices)
+        for event in first:
+            self._core.handle(event)
 
     def lines(self) -> Iterator[str]:
         """Return the journal."""
         return self._core.journal.lines()
 
     @property
-    def device(self) -> DeviceState:
-        """What the device remembers."""
-        return self._core.snapshot().devices[0].state
+    def devices(self) -> tuple[DeviceState, ...]:
+        """What each device remembers."""
+        return tuple(device.state for device in self._core.snapshot().devices)
 
     @property
     def clients(self) -> dict[int, Client]:
         """The clients that it knows, by id."""
-        return {client.id: client for client in self._core.snapshot().devices[0].clients}
+        return clients_of(self._core.snapshot())
 
     @property
     def names(self) -> tuple[int, ...]:
-        """The clients of a planned hand-over. No others are named."""
-        plan = self.device.handover
-        return (plan.from_client, plan.to_client) if plan else ()
+        """The clients of planned hand-overs. No others are named."""
+        plans = filter(None, (device.handover for device in self.devices))
+        return tuple(name for plan in plans for name in (plan.from_client, plan.to_client))
 
     @property
-    def alarm(self) -> tuple[TimerKind, int] | None:
-        """The next timer, and the seconds until it fires."""
-        alarms = self.device.alarms
-        if not alarms:
-            return None
-        kind = min(alarms, key=lambda one: alarms[one])
-        return kind, max(0, ceil(alarms[kind] - self._now))
+    def gangs(self) -> set[int]:
+        """The numbers of gangs, which are those of clients, also of some that have left."""
+        return {one.gang.number for one in self.clients.values() if one.gang.number is not None}
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The timers that may be the next to fire."""
+        return next_alarms(self.devices, self._now)
+
+    @property
+    def waives_room(self) -> bool:
+        """Whether clients of some device were told not to wait for room any longer."""
+        return any(device.room_waived for device in self.devices)
 
     def handle(self, event: Event) -> Answer:
         """Take an event, at the present time of the recording."""
@@ -79,11 +77,9 @@ class Recording:
             effects = tuple(self._core.handle(replace(event, now=self._now)))
         except (BrokenInvariant, IllegalTransition) as error:
             raise Violation(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
-        is_spilling = self.device.room_waived or any(
-            isinstance(one, Report) and one.kind is ReportKind.OVERDUE for one in effects
-        )
+        charge_all(self._core, self._now)
         same: Any = self
-        return Answer(same, effects, is_spilling)
+        return Answer(same, effects, is_spilling(self.devices, effects))
 
 
 def play(case: Case, path: list[Step]) -> tuple[str, list[str]]:

@@ -34,7 +34,7 @@ def tidy(world: World) -> World:
     if written:
         written &= frozenset().union(*(place.awaited for place in world.places))
     daemon = world.daemon
-    if is_tidy and (daemon is None or daemon.device.last_turn == last):
+    if is_tidy and (daemon is None or daemon.last_turns == {last}):
         return world if written == world.written else world._replace(written=written)
 
     def turn(owner: int, number: int) -> int:

@@ -8,8 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
-from nvshare.core.effects import CancelHandover, Effect, Grant, Keep, Revoke, Room
-from nvshare.core.events import ClientEvent, ClientJoined, Moved, Released, Wanted
+from nvshare.core.effects import (
+    CancelHandover,
+    Effect,
+    Grant,
+    Hold,
+    Keep,
+    Revoke,
+    Room,
+    StepOnce,
+    Urgency,
+)
+from nvshare.core.events import ClientEvent, ClientJoined, Held, Moved, Released, Wanted
 from tests.property.program import HandoverOrder, Standby
 
 
@@ -41,9 +51,17 @@ def turns_in(message: Message) -> Turns:
             return ((0, message.from_turn),)
         case Released():
             return (0, message.turn), (message.handed_to or 0, message.handed_turn)
-        case Grant() | Room() | Revoke() | Keep() | Standby() | Wanted() | Moved() | ClientJoined():
+        case Grant() | Room() | Revoke() | Keep() | Standby() | Hold() | StepOnce():
+            return ((0, message.turn),)
+        case Wanted() | Moved() | Held() | ClientJoined():
             return ((0, message.turn),)
     return ()
+
+
+def ends_holding(order: Message) -> bool:
+    """Whether answers to earlier orders to hold or to step are void after this order."""
+    is_now = isinstance(order, Revoke) and order.urgency is Urgency.NOW
+    return is_now or isinstance(order, Hold | StepOnce | Keep)
 
 
 @cache
@@ -96,6 +114,8 @@ def renumbered(
         case Released():
             handed = turn(message.handed_to or own, message.handed_turn)
             return replace(message, turn=turn(own, message.turn), handed_turn=handed)
-        case Grant() | Room() | Revoke() | Keep() | Wanted() | Moved() | ClientJoined():
+        case Grant() | Room() | Revoke() | Keep() | Hold() | StepOnce():
+            return replace(message, turn=turn(own, message.turn))
+        case Wanted() | Moved() | Held() | ClientJoined():
             return replace(message, turn=turn(own, message.turn))
     return message

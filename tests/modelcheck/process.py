@@ -11,10 +11,10 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nvshare.core.effects import Effect
+from nvshare.core.effects import Effect, Hold, StepOnce
 from nvshare.core.events import ClientEvent
 from nvshare.core.memory import Kind, Memory
-from nvshare.machine import Event, Job, State
+from nvshare.machine import Act, Action, Event, Job, State
 from tests.property.mover import PACE
 from tests.property.program import DRAINS, Program
 
@@ -24,6 +24,8 @@ from .messages import Closed, Renumber, Turns, Welcome, anonymous
 _LONG_AGO = -1e6
 # The states in which the machine hears a thread at the gate.
 _HEARD = (State.HELD, State.CLOSED, State.LEAVING, State.FETCHING)
+# The states in which it waits for work in flight to end.
+_CLOSES = (*DRAINS, State.HOLDING)
 _FILLS = (State.FILLING, State.GROWING, State.STOPPING, State.HOLDING, State.HELD)
 
 
@@ -34,6 +36,7 @@ class Do(Enum):
     GIVE_UP = "finds no daemon, and waits for none"
     WORK = "has something to run"
     REST = "has nothing to run any more"
+    LAUNCH = "launches its part of a collective"
     DRAIN = "has nothing in flight any more"
     IDLE = "has rested for long enough"
     MOVE = "has moved its memory"
@@ -46,6 +49,8 @@ class Body(Program):
     """The program of the property tests. Its session and its gate are two threads here."""
 
     depth = 0
+    # Whether it was let pass one call behind its closed gate.
+    steps = False
 
     def _feed(self, event: Event, **fields: Any) -> None:
         self.depth += 1
@@ -66,6 +71,9 @@ class Body(Program):
 
     def read(self, now: float) -> None:
         """Carry out the oldest order."""
+        if isinstance(self.inbox[0], Hold | StepOnce):
+            # The world itself drops answers that are void.
+            self.numbers.append(0)
         if isinstance(self.inbox[0], Welcome):
             self._feed(Event.WELCOME)
         elif isinstance(self.inbox[0], Closed):
@@ -91,6 +99,10 @@ class Body(Program):
         self.mover.since = -1 / PACE
         self._feed(Event.PROGRESS)
 
+    def _perform(self, action: Action) -> None:
+        self.steps |= action.act is Act.STEP
+        super()._perform(action)
+
     def knock(self) -> None:
         """Be heard at the gate, if a thread waits there and the daemon does not know of it."""
         if self._waits and self.machine.state in _HEARD and not self.machine.is_wanted:
@@ -98,11 +110,15 @@ class Body(Program):
 
 
 class Outcome(NamedTuple):
-    """The result of a step: the new process, its messages, and the client that it wakes."""
+    """The result of a step: the new process, its messages, and the client that it wakes.
+
+    Also whether a call has passed its closed gate, because it was told to step.
+    """
 
     process: "Process"
     sent: tuple[ClientEvent, ...]
     wakes: tuple[int, ...]
+    has_stepped: bool
 
 
 @dataclass(eq=False)
@@ -181,7 +197,8 @@ class Process:
             Do.WORK: not body.busy,
             # A thread that waits at the gate does not go away.
             Do.REST: body.busy and body.gate_is_open,
-            Do.DRAIN: machine.state in DRAINS,
+            Do.LAUNCH: body.busy and body.gate_is_open and bool(body.group),
+            Do.DRAIN: machine.state in _CLOSES,
             Do.IDLE: machine.state is State.WATCHED and not body.busy,
             Do.MOVE: body.mover.done_at is not None,
         }
@@ -205,11 +222,13 @@ class Process:
 _KNOWN: dict[tuple[Any, ...], Process] = {}
 
 
-def new_process(size: int, *, is_explicit: bool = False, is_busy: bool = False) -> Process:
+def new_process(
+    size: int, gpu: str, group: str = "", *, is_explicit: bool = False, is_busy: bool = False
+) -> Process:
     """Return a process that has just begun. Its memory is nowhere before its first turn."""
     memory = Memory(allocated=size, swapped=size)
     body = Body(0, Kind.MANAGED, memory, 0.0, _nobody, _never, is_explicit=is_explicit)
-    body.device, body.busy = "gpu", is_busy
+    body.device, body.group, body.busy = gpu, group, is_busy
     return _freeze(body, is_excused=False)
 
 
@@ -233,6 +252,8 @@ def _act(process: Process, do: Do, order: Effect | None, *, is_written: bool) ->
             body.lose(may_wait=False)
         case Do.WORK:
             body.busy = True
+        case Do.LAUNCH:
+            pass
         case Do.REST:
             body.rest(0.0)
         case Do.DRAIN | Do.IDLE:
@@ -253,7 +274,8 @@ def _act(process: Process, do: Do, order: Effect | None, *, is_written: bool) ->
     opens = body.gate_is_open or body.machine.state is State.RETURNING
     is_excused = opens and (process.is_excused or lost or (opened and _is_alone(body)))
     sent = tuple(body.outbox)
-    return Outcome(_freeze(body, is_excused=is_excused), sent, tuple(wakes))
+    stepped, body.steps = body.steps, False
+    return Outcome(_freeze(body, is_excused=is_excused), sent, tuple(wakes), stepped)
 
 
 def _is_alone(body: Body) -> bool:
@@ -285,6 +307,7 @@ def _freeze(body: Body, *, is_excused: bool) -> Process:
     body.inbox.clear()
     body.outbox.clear()
     body.handed, body.idle_seconds, body.quiet_at, body.news_at = None, 0.0, None, None
+    body.number = 0
     raw.idle_ns = 0
     if not raw.standby:
         raw.standby_turn = raw.standby_fill = raw.standby_missing = 0
@@ -305,7 +328,7 @@ def _freeze(body: Body, *, is_excused: bool) -> Process:
     numbers = body.machine.numbers
     moves = (mover.job, mover.total, mover.counted, mover.out_bytes, mover.in_bytes, mover.missing)
     own = (body.busy, body.gate_is_open, body.memory, body.fresh, body.out, body.pages)
-    fixed = (body.is_explicit, body.tangled, is_excused)
+    fixed = (body.is_explicit, body.tangled, is_excused, body.device, body.group)
     others = (tuple(body.next_clients.items()), body.standby)
     key = (tuple(numbers.values()), moves, own, fixed, others)
     process = _KNOWN.get(key)

@@ -45,6 +45,7 @@ def tell(case: Case, path: list[Step], problem: str) -> Iterator[str]:
 def sentence(world: World, step: Step) -> str:
     """Describe a step."""
     who = f"process {step.place + 1}"
+    where = f" on GPU {step.place + 1}" if step.place else ""
     match step.kind:
         case Kind.DO if step.do is Do.READ:
             return f"{who} reads {_said(world.places[step.place].inbox[0])}"
@@ -58,9 +59,8 @@ def sentence(world: World, step: Step) -> str:
             return f"the daemon reads from client {client}, which is gone: {_said(events[0])}"
         case Kind.TICK:
             assert world.daemon is not None
-            assert world.daemon.alarm is not None
-            kind, seconds = world.daemon.alarm
-            return f"{seconds} s later, the timer of {kind.value} fires"
+            alarm = next(one for one in world.daemon.alarms if one.device == step.place)
+            return f"{alarm.seconds} s later, the timer of {alarm.kind.value} fires{where}"
         case Kind.LATE:
             assert step.late is not None
             return f"{who} {step.late.value}"
@@ -108,9 +108,10 @@ def stand(world: World) -> Iterator[str]:
     if world.daemon is None:
         yield "there is no daemon"
     else:
-        device = world.daemon.device
-        timers = ", ".join(f"{kind.value} in {at - NOW:g} s" for kind, at in device.alarms.items())
-        yield f"daemon: timers: {timers or 'none'}"
+        for number, device in enumerate(world.daemon.devices, 1):
+            alarms = device.alarms.items()
+            timers = ", ".join(f"{kind.value} in {at - NOW:g} s" for kind, at in alarms)
+            yield f"daemon: timers of GPU {number}: {timers or 'none'}"
     for index, place in enumerate(world.places, 1):
         yield f"process {index}: {_place(world, place)}"
 
@@ -131,6 +132,8 @@ def _place(world: World, place: Place) -> str:
     client = world.daemon.clients.get(place.id) if world.daemon else None
     if client:
         parts.append(f"client {place.id} is {client.state.value}, turn {client.turn.number}")
+    if place.spins:
+        parts.append("its work in flight waits for other ranks")
     if place.inbox or place.outbox:
         parts.append(f"to read {len(place.inbox)}, sent {len(place.outbox)}")
     return ", ".join(parts)

@@ -11,6 +11,8 @@ from nvshare.core import core as core_module
 from nvshare.core.clients.roster import Roster
 from nvshare.core.device import rules
 from nvshare.core.events import TimerKind
+from nvshare.core.gangs import give_way
+from nvshare.core.gangs.gang import Change
 from nvshare.core.memory import Load
 from nvshare.core.policies.fair import Fair
 from nvshare.core.replay import replay
@@ -28,6 +30,8 @@ from .waiting import Waits
 from .world import Kind
 
 TWO = Case((2, 2), 0, is_restless=True)
+# Two gangs on two GPUs, of which each needs all.
+GANGS = Case((2, 2, 2, 2), 0, gangs="aabb", is_restless=True)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +161,25 @@ def test_the_command_says_how_much_there_was() -> None:
     result = CliRunner().invoke(main, ["--clients", "2", "--crashes", "0", "--most", "300"])
     assert result.exit_code == 0
     assert "CUT SHORT" in result.output
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_two_gangs_have_their_turns(place: int) -> None:
+    found = Search(GANGS, waits=Waits(place)).run()
+    assert found.problem == ""
+    # The other gang's turn, and a little time to catch up with each other.
+    assert 2 <= found.longest_wait < 2.1
+
+
+def test_a_gang_and_a_program_alone_with_a_fault() -> None:
+    # All of it takes minutes.
+    found = Search(Case((2, 2, 2), 1, gangs="aa.", is_restless=True), most=1500).run()
+    assert found.problem == ""
+
+
+def test_ranks_that_do_not_catch_up_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody steps: a rank waits for another one on the GPU until others go on without it."""
+    monkeypatch.setattr(give_way, "step", lambda *_: Change())
+    monkeypatch.setattr(rules, "next_step", lambda _roster: inf)
+    _believe_the_core(monkeypatch)
+    assert "go on without process" in Search(GANGS).run().problem

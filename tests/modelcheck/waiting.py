@@ -1,7 +1,8 @@
 """How long one process may wait, in every continuation in which every process goes on some time.
 
 Worlds in which it waits are a graph. A cycle in which time passes, and in which no process is late
-all the time, is a way to wait for ever. Without such cycles there is a longest path.
+or keeps a collective waiting all the time, is a way to wait for ever. Without such cycles there is
+a longest path.
 """
 
 from math import inf
@@ -16,8 +17,8 @@ class Waits:
         self.place = place
         # A world in which it may begin to wait for ever.
         self.example = 0
-        self._edges: dict[int, list[tuple[int, int]]] = {}
-        # By world, the processes that are late there.
+        self._edges: dict[int, list[tuple[int, float]]] = {}
+        # By world, the processes that are late there, or that a collective waits for.
         self._late: dict[int, frozenset[int]] = {}
 
     def note(self, world: World, number: int, step: Step, after: int) -> None:
@@ -25,12 +26,12 @@ class Waits:
         place = world.places[self.place]
         if not place.process or not place.process.waits or place.late or step.kind in FAULTS:
             return
-        seconds = 0
-        if step.kind is Kind.TICK and world.daemon and world.daemon.alarm:
-            seconds = world.daemon.alarm[1]
+        seconds = 0.0
+        if step.kind is Kind.TICK and world.daemon:
+            seconds = next(one.seconds for one in world.daemon.alarms if one.device == step.place)
         self._edges.setdefault(number, []).append((after, seconds))
         late = (index for index, one in enumerate(world.places) if one.late)
-        self._late[number] = frozenset(late)
+        self._late[number] = world.joiners().union(late)
 
     def longest(self) -> float:
         """Return the most seconds that the process may wait; infinity: for ever."""
@@ -48,14 +49,14 @@ class Waits:
                 longest[one] = own + best
         return max(longest.values(), default=0.0)
 
-    def _is_for_ever(self, inside: set[int], out: list[tuple[int, int]]) -> bool:
+    def _is_for_ever(self, inside: set[int], out: list[tuple[int, float]]) -> bool:
         if not any(seconds and after in inside for after, seconds in out):
             return False
         late = frozenset.intersection(*(self._late[one] for one in inside))
         return not late
 
 
-def _components(edges: dict[int, list[tuple[int, int]]]) -> list[list[int]]:
+def _components(edges: dict[int, list[tuple[int, float]]]) -> list[list[int]]:
     """Return the strongly connected components, by Tarjan's algorithm, without recursion."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}

@@ -47,11 +47,11 @@ FAULTS = (Kind.KILL, Kind.BREAK, Kind.KILL_DAEMON)
 
 
 # A program may do this, or never.
-FREE = (Do.WORK, Do.REST)
+FREE = (Do.WORK, Do.REST, Do.LAUNCH)
 
 
 class Step(NamedTuple):
-    """One step: at which place, if it has one, and the action there."""
+    """One step: at which place, if it has one, and the action there. Of a timer: which device."""
 
     kind: Kind
     place: int = -1
@@ -76,10 +76,25 @@ class Place:
     # This daemon's knowledge of the process: it was a client before, and has said that it resumes.
     has_left: bool = False
     has_resumed: bool = False
+    # The device that it is on, and the gang that it is in, if any; and whether it has launched its
+    # part of a collective that others of the gang have not launched: its work in flight waits.
+    gpu: int = 0
+    group: str = ""
+    spins: bool = False
 
     def but(self, **changes: Any) -> "Place":
         """Return the same place with something else in it."""
         return replace(self, **changes)
+
+    def empty(self, process: Process | None = None) -> "Place":
+        """Return the same place with nothing of the present process, and perhaps a new one."""
+        return Place(self.size, process, gpu=self.gpu, group=self.group)
+
+    @property
+    def may_launch(self) -> bool:
+        """Whether its next call passes the gate, and does not wait for an earlier one."""
+        process = self.process
+        return bool(process and process.is_open and process.body.busy and not self.spins)
 
     @cached_property
     def turns(self) -> Turns:
@@ -112,6 +127,7 @@ class Place:
             tuple(map(message_number, self.inbox)),
             tuple(map(message_number, self.outbox)),
             (bool(self.id), self.deaf, self.has_left, self.has_resumed),
+            (self.gpu, self.group, self.spins),
             0 if self.late is None else 1 + _LATENESS.index(self.late),
         )
 
@@ -144,6 +160,20 @@ class World(NamedTuple):
         places = list(self.places)
         places[index] = place
         return self._replace(places=tuple(places))
+
+    def joiners(self) -> frozenset[int]:
+        """Return the places whose next call others wait for on the GPU, and whose gates are open.
+
+        They launch it some time.
+        """
+        groups = {one.group for one in self.places if one.spins}
+        ranks = [rank for group in groups for rank in self.ranks(group)]
+        return frozenset(rank for rank in ranks if self.places[rank].may_launch)
+
+    def ranks(self, group: str) -> list[int]:
+        """Return the places of a gang where processes are."""
+        places = enumerate(self.places)
+        return [index for index, one in places if group and one.group == group and one.process]
 
 
 def is_progress(step: Step) -> bool:

@@ -56,6 +56,7 @@ class Gangs(Sharing):
         size=sizes,
         more=st.sampled_from([0, 0, 0, 3]),
         distance=st.integers(1, 3),
+        stagger=st.integers(0, 3),
         drain=st.sampled_from([0.0, 0.001, 0.01, 1.0]),
         busy=st.booleans(),
     )
@@ -65,12 +66,13 @@ class Gangs(Sharing):
         size: int,
         more: int,
         distance: int,
+        stagger: int,
         drain: float,
         busy: bool,
     ) -> MultipleResults[Program]:
         """Have ranks begin, one on each GPU, or two on the first."""
         group = f"gang {self.world.joined}"
-        self.world.collectives[group] = Collective(distance)
+        self.world.collectives[group] = Collective(distance, stagger)
         ranks = [
             self.world.join(Memory(size + more * index), drain=drain, gpu=gpu, group=group)
             for index, gpu in enumerate([*gpus, *gpus[:1]] if more else gpus)

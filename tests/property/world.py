@@ -259,8 +259,11 @@ class World:
         for program in self.programs.values():
             if program.open or program.draining:
                 program.held += until - self.now
-            if program.collective and program.gate_is_open and program.busy and until > self.now:
-                program.collective.run(program.id)
+        for group, collective in self.collectives.items():
+            ranks = [one for one in self.programs.values() if one.group == group]
+            able = [rank.id for rank in ranks if rank.gate_is_open and rank.busy]
+            if able and until > self.now:
+                collective.run(able)
         self.now = until
 
     def _next_moment(self) -> float:

@@ -37,4 +37,5 @@ def may_be_head(roster: Roster, client: Client) -> bool:
 
 def could_be_head(roster: Roster, client: Client) -> bool:
     """Whether a client could run here once all clients that can have given way."""
-    return host_lets(roster, client) and fits_beside_undrained(roster, client)
+    party = {one.id: one for one in roster.party(client)}
+    return host_lets(roster, client, party) and fits_beside_undrained(roster, client)
