@@ -27,7 +27,7 @@ from nvshare.core.record.device import DeviceState
 from nvshare.core.shares.shares import next_check
 from nvshare.core.turns.drain import next_help
 from nvshare.core.turns.park import next_look
-from nvshare.core.turns.revoke import next_step, still_waited_for
+from nvshare.core.turns.revoke import next_step, waited_for_until
 from nvshare.core.turns.undrained import next_try
 
 
@@ -142,8 +142,8 @@ def _alarms(state: DeviceState, roster: Roster, now: float) -> dict[TimerKind, f
     alarms = {}
     if (back := next_check(roster)) is not None:
         alarms[TimerKind.SHARE] = back
-    if (silent := next(still_waited_for(roster), None)) is not None:
-        alarms[TimerKind.PATIENCE] = silent.since + state.settings.revoke_patience
+    if (patience := waited_for_until(state, roster)) < inf:
+        alarms[TimerKind.PATIENCE] = patience
     if state.head is not None and state.deadline is not None:
         end = max(min(state.deadline, state.interrupt_at or inf), state.kept_until)
         # A client of a gang may then have to wait for the end of a turn on another device.

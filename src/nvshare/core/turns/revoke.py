@@ -21,6 +21,8 @@ from nvshare.core.settings import Way
 # can step (gangs/step.py), and how long that move may take; and before clients that wait for
 # their turns are let in to catch up.
 ROOM_PATIENCE = 0.5
+# How long a slice may outlast its end: nothing has to leave for others to go on.
+_SLICE_PATIENCE = 1.0
 
 
 def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list[Effect]:
@@ -51,6 +53,17 @@ def tell_to_hold(client: Client) -> list[Effect]:
 def still_waited_for(roster: Roster) -> Iterator[Client]:
     """Return the clients that were told to give way and have not answered, the first one first."""
     return (client for client in roster.yielding.values() if client.hold is not Hold.HELD)
+
+
+def waited_for_until(state: DeviceState, roster: Roster) -> float:
+    """Return when others go on without the first of these. Infinity: there is none."""
+    ends = (one.since + _patience_with(state, roster, one) for one in still_waited_for(roster))
+    return min(ends, default=inf)
+
+
+def _patience_with(state: DeviceState, roster: Roster, client: Client) -> float:
+    usual, fits = state.settings.revoke_patience, client.sliced and roster.regime.is_sliced
+    return min(usual, _SLICE_PATIENCE) if fits else usual
 
 
 def next_step(roster: Roster) -> float:
@@ -88,12 +101,12 @@ def lacks_room_to_step(roster: Roster, client: Client) -> int:
 
 
 def go_on_without_the_silent(state: DeviceState, roster: Roster, now: float) -> list[Effect]:
-    """Stop counting clients that were told to give way ``revoke_patience`` ago and have not."""
-    patience = state.settings.revoke_patience
-    silent = [c for c in still_waited_for(roster) if now >= c.since + patience]
-    for client in silent:
+    """Stop counting clients that were told to give way and have not, for as long as others wait."""
+    waited_for = [(one, _patience_with(state, roster, one)) for one in still_waited_for(roster)]
+    silent = [(one, patience) for one, patience in waited_for if now >= one.since + patience]
+    for client, _ in silent:
         roster.go_on_without(client)
-    return [_overdue(state, client, patience) for client in silent]
+    return [_overdue(state, client, patience) for client, patience in silent]
 
 
 def send_away(state: DeviceState, roster: Roster, client: Client, now: float) -> list[Effect]:
