@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "descriptor.h"
 
@@ -31,7 +33,8 @@ void bell_ring(const struct bell *bell) {
     const char one = 1;
     int before = errno, rung = atomic_load(&bell->rung);
     if (descriptor_is_kept(rung)) {
-        ssize_t sent = send(rung, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        /* Not send(), where a thread can be cancelled: it may have a lock. */
+        long sent = syscall(SYS_sendto, rung, &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
         (void)sent; /* full means that it has been rung */
     }
     errno = before;

@@ -49,11 +49,16 @@ static struct kept *find_empty(void) {
     return NULL;
 }
 
+/* Not close(), where a thread can be cancelled: it may have a lock. */
+static void close_now(int descriptor) {
+    syscall(SYS_close, descriptor);
+}
+
 static int move_away(int descriptor) {
     int high = fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_HIGH);
     if (high < 0)
         return descriptor;
-    close(descriptor);
+    close_now(descriptor);
     return high;
 }
 
@@ -64,19 +69,20 @@ static void forget(int descriptor) {
         atomic_store(&stale->plus_one, EMPTY);
 }
 
+/* The file is looked at before it has a high number: a program that puts its own there may do so at
+ * this moment. */
 static int keep(int descriptor) {
     struct stat file;
-    int number = move_away(descriptor);
-    forget(number);
-    struct kept *place = find_empty();
-    if (!place || old_fstat(number, &file) < 0) {
-        if (place)
-            atomic_store(&place->plus_one, EMPTY);
-        close(number);
+    bool is_open = old_fstat(descriptor, &file) == 0;
+    struct kept *place = is_open ? find_empty() : NULL;
+    if (!place) {
+        close_now(descriptor);
         return -1;
     }
     atomic_store(&place->device, file.st_dev);
     atomic_store(&place->inode, file.st_ino);
+    int number = move_away(descriptor);
+    forget(number);
     atomic_store_explicit(&place->plus_one, number + 1, memory_order_release);
     return number;
 }
@@ -108,7 +114,7 @@ void descriptor_close(int descriptor) {
         bool is_ours = is_same_file(kept, descriptor);
         atomic_store(&kept->plus_one, EMPTY);
         if (is_ours)
-            close(descriptor);
+            close_now(descriptor);
     }
     errno = before;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -116,10 +117,13 @@ void log_line(enum log_level level, const char *format, ...) {
     if (length > LOG_LINE_MAX - 1)
         length = LOG_LINE_MAX - 1;
     line[length++] = '\n';
+    int cancel_before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_before);
     /* A failure here cannot be reported. */
     if (is_ours_or_stderr(descriptor) && can_take_a_line(descriptor)) {
         ssize_t written = write(descriptor, line, (size_t)length);
         (void)written;
     }
+    pthread_setcancelstate(cancel_before, &cancel_before);
     errno = before;
 }

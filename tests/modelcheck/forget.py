@@ -131,6 +131,8 @@ def _forget_client(client: Client, state: DeviceState, now: float) -> None:
     if client.state is not State.YIELDING:
         age = min(age, 1.0) if client.state is State.IDLE else 0.0
     client.since = NOW - age
+    # It counts in slices only.
+    client.drain.seconds = 0.0
     is_helped = client.state is State.YIELDING and client.drain.helped_at > -inf
     client.drain.helped_at = (
         NOW - min(now - client.drain.helped_at, HELP_PATIENCE) if is_helped else -inf

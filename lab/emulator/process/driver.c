@@ -81,11 +81,19 @@ CUresult driver_init(void) {
     return result;
 }
 
+/* A thread that was cancelled while it pauses or opens a file would never give the lock back. */
+static _Thread_local int cancel_before;
+
 void driver_lock(void) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_mutex_lock(&driver->lock);
+    cancel_before = before;
 }
 void driver_unlock(void) {
+    int before = cancel_before;
     pthread_mutex_unlock(&driver->lock);
+    pthread_setcancelstate(before, &before);
 }
 
 uint64_t driver_next_id(void) {

@@ -42,9 +42,11 @@ static uint64_t real_now(void) {
  * emulated time, so the thread turns it off for this sleep. */
 static void sleep_until(struct worker *worker, pthread_cond_t *condition, uint64_t real) {
     struct timespec until = {(time_t)(real / 1000000000u), (long)(real % 1000000000u)};
-    int slack = prctl(PR_GET_TIMERSLACK);
+    int slack = prctl(PR_GET_TIMERSLACK), before;
     prctl(PR_SET_TIMERSLACK, 1);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* it has the lock */
     pthread_cond_timedwait(condition, &worker->sleep, &until);
+    pthread_setcancelstate(before, &before);
     if (slack > 0)
         prctl(PR_SET_TIMERSLACK, slack);
 }

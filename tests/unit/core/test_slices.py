@@ -62,6 +62,46 @@ def test_the_turns_go_round_and_move_no_memory() -> None:
     assert (stage.device.state.turn_changes, stage.device.state.slices) == (0, 8)
 
 
+def test_who_does_not_answer_holds_others_up_for_a_second() -> None:
+    """It is stopped, say: nothing has to leave for the others to go on."""
+    stage = stage_of(4, 4, busy=(1, 2))
+    stage.release(2, wants=True)
+    assert told(stage.fire(TimerKind.TURN)) == [1]
+    assert stage.device.state.alarms[TimerKind.PATIENCE] == stage.now + 1.0
+    effects = stage.fire(TimerKind.PATIENCE)
+    assert granted(effects) == [2]
+    assert [e.text.split(";")[0] for e in effects if isinstance(e, Report)] == [
+        "has not given up its turn within 1 s"
+    ]
+    # It takes its place again when it goes on, and the other has had as much.
+    stage.release(1, wants=True)
+    assert told(stage.fire(TimerKind.TURN)) == []
+    assert granted(pass_on(stage)) == [1]
+
+
+def test_whose_kernels_are_long_is_waited_for_longer_from_then_on() -> None:
+    stage = stage_of(4, 4, busy=(1, 2))
+    stage.release(2, wants=True)
+    stage.fire(TimerKind.TURN)
+    stage.now += 0.9
+    stage.release(1, wants=True)
+    while stage.states()[1] != "running":
+        stage.fire(TimerKind.TURN)
+        stage.release(2, wants=True)
+    while stage.states()[1] == "running":
+        stage.fire(TimerKind.TURN)
+    assert stage.device.state.alarms[TimerKind.PATIENCE] == stage.now + 1.8
+
+
+def test_where_memory_has_to_leave_it_is_waited_for() -> None:
+    stage = stage_of(4, 4, busy=(1, 2))
+    stage.release(2, wants=True)
+    stage.fire(TimerKind.TURN)
+    stage.busy(3, 12)
+    assert not stage.device.roster.regime.is_sliced
+    assert stage.device.state.alarms[TimerKind.PATIENCE] == stage.now + 30.0
+
+
 def test_the_next_one_is_woken_by_the_one_before() -> None:
     stage = stage_of(4, 4, busy=(1, 2))
     assert Handover(1, 1, 2, 3) in stage.release(2, wants=True)

@@ -277,7 +277,7 @@ class Device:
 
     def _note_rest(self, event: Released, client: Client, *, wants: bool) -> None:
         self._count_turn(event, client)
-        client.drain.succeed()
+        client.drain.succeed(event.now - client.since if client.state is State.YIELDING else 0.0)
         if not wants and not may_be_back(self.roster, event.reason):
             self.roster.set_busy(client, False)
         note_memory(self.roster, client, event.memory, event.moved_bytes, is_answer=True)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from math import inf
 
+# What is left of a time with each later one.
+_KEPT = 0.9
+
 
 @dataclass(slots=True)
 class Drain:
@@ -14,6 +17,8 @@ class Drain:
     # When it was first told to give way since it last could; and how often it could not.
     failing_since: float | None = None
     times: int = 0
+    # How long it lately took to give way, the longest times above all: its kernels are as long.
+    seconds: float = 0.0
     # When it was last told to bring its memory in so that its work in flight ends.
     helped_at: float = -inf
 
@@ -24,10 +29,11 @@ class Drain:
         self.retry_at, self.times = retry_at, min(self.times + 1, most_times)
         return self.failing_since
 
-    def succeed(self) -> None:
-        """Note that it has given its turn up. Earlier failures count half as much."""
+    def succeed(self, seconds: float) -> None:
+        """Note that it has given its turn up after so long. Earlier failures count half as much."""
         self.failing_since, self.retry_at = None, 0.0
         self.times //= 2
+        self.seconds = max(seconds, _KEPT * self.seconds)
 
     def note_undrained(self, *, undrained: bool) -> None:
         """Note whether it cannot give way now."""

@@ -23,6 +23,11 @@ from nvshare.core.turns.orders import revoke_now
 # can step (gangs/step.py), and how long that move may take; and before clients that wait for
 # their turns are let in to catch up.
 ROOM_PATIENCE = 0.5
+# How long a slice may outlast its end, if the client's kernels are not known to take longer: for
+# the others to go on, nothing has to leave.
+_SLICE_PATIENCE = 1.0
+# As a multiple of the time that it takes the client to give way.
+_OVERRUN = 2.0
 
 
 def revoke(roster: Roster, victims: list[Client], excess: int, way: Way) -> list[Effect]:
@@ -91,19 +96,25 @@ def lacks_room_to_step(roster: Roster, client: Client) -> int:
 
 
 def go_on_without_the_silent(roster: Roster, now: float) -> list[Effect]:
-    """Stop counting clients that were told to give way ``revoke_patience`` ago and have not."""
-    state = roster.state
-    patience = state.settings.revoke_patience
-    silent = [c for c in still_waited_for(roster) if now >= c.since + patience]
-    for client in silent:
+    """Stop counting clients that were told to give way and have not, for as long as others wait."""
+    waited_for = [(one, _patience_with(roster, one)) for one in still_waited_for(roster)]
+    silent = [(one, patience) for one, patience in waited_for if now >= one.since + patience]
+    for client, _ in silent:
         roster.go_on_without(client)
-    return [_overdue(state, client, patience) for client in silent]
+    return [_overdue(roster.state, client, patience) for client, patience in silent]
 
 
 def patience_due(roster: Roster) -> float:
-    """Return when the next of them is not waited for any more. Infinity: all have answered."""
-    silent = next(still_waited_for(roster), None)
-    return inf if silent is None else silent.since + roster.state.settings.revoke_patience
+    """Return when others go on without the first of these. Infinity: there is none."""
+    ends = (one.since + _patience_with(roster, one) for one in still_waited_for(roster))
+    return min(ends, default=inf)
+
+
+def _patience_with(roster: Roster, client: Client) -> float:
+    usual = roster.state.settings.revoke_patience
+    if not client.turn.sliced or not roster.regime.is_sliced:
+        return usual
+    return min(usual, max(_SLICE_PATIENCE, _OVERRUN * client.drain.seconds))
 
 
 def send_away(roster: Roster, client: Client, now: float) -> list[Effect]:
