@@ -51,13 +51,13 @@ class Habits:
     def names(self) -> list[str]:
         """All habits."""
         environment = {**os.environ, **self.node.environment(library_folder(), os.environ)}
-        command = [self.path, "list"]
+        command = [str(self.path), "list"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         return done.stdout.split()
 
     def run(self, environment: Mapping[str, str], name: str) -> Result:
         """Run one of them."""
-        command = [self.path, KERNELS, name]
+        command = [str(self.path), KERNELS, name]
         with subprocess.Popen(
             command,
             env=environment,
