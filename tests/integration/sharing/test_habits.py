@@ -53,12 +53,11 @@ class Habits:
         environment = {**os.environ, **self.node.environment(library_folder(), os.environ)}
         command = [str(self.path), "list"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        names: list[str] = done.stdout.split()
-        return names
+        return done.stdout.split()
 
     def run(self, environment: Mapping[str, str], name: str) -> Result:
         """Run one of them."""
-        command = [str(self.path), str(KERNELS), name]
+        command = [str(self.path), KERNELS, name]
         with subprocess.Popen(
             command,
             env=environment,
