@@ -17,11 +17,10 @@ both = pytest.mark.parametrize("allocation", ["managed", "explicit"])
 # Of 248 MiB, the contexts take 10 each, and 8 are in reserve. The waiting program has 150; the
 # others fit beside each other, and each may gain 32 without asking.
 SETTINGS = {
-    "context": "10Mi",
     "reserve": "8Mi",
     "turn_seconds": 600.0,
     # No program gives way by itself during the test.
-    "idle_grace": 100.0,
+    "lab": {"context": "10Mi", "idle_grace": 100.0},
 }
 LARGE = 150 * MIB
 STAYS = 90 * MIB
