@@ -1,4 +1,4 @@
-"""Writes everything that is made from frames.toml, environment.toml and limits.toml.
+"""Writes everything that is made from frames.toml, environment.toml, limits.toml and settings.toml.
 
     python -m protocol.generate            writes
     python -m protocol.generate --check    fails if a file is not as it would be written
@@ -13,14 +13,25 @@ import argparse
 import sys
 from pathlib import Path
 
-from protocol import c_text, limits_c, limits_pages, limits_python, markdown_text, python_text
+from protocol import (
+    c_text,
+    limits_c,
+    limits_pages,
+    limits_python,
+    markdown_text,
+    python_text,
+    settings_pages,
+    settings_python,
+)
 from protocol.limits_model import read_limits
 from protocol.model import FOLDER, read_environment, read_protocol
+from protocol.settings_model import read_settings
 
 ROOT = Path(__file__).parents[1]
-# Pages with tables of limits.
-PAGES = ("docs/limits.md", "docs/kubernetes.md", "docs/json.md", "docs/simulator.md")
-SCHEMA = "deploy/helm/nvshare/values.schema.json"
+# Pages with tables of limits or of settings.
+PAGES = tuple(f"docs/{name}.md" for name in ("daemon", "json", "kubernetes", "limits", "simulator"))
+CHART = "deploy/helm/nvshare"
+SCHEMA = f"{CHART}/values.schema.json"
 
 
 def generate() -> dict[str, str]:
@@ -28,6 +39,7 @@ def generate() -> dict[str, str]:
     protocol = read_protocol()
     variables = read_environment()
     limits = read_limits(FOLDER / "limits.toml")
+    settings = read_settings(FOLDER / "settings.toml")
     return {
         "native/common/frames.h": c_text.frames_header(protocol),
         "native/common/frame_check.c": c_text.checks_source(protocol),
@@ -43,8 +55,17 @@ def generate() -> dict[str, str]:
         "src/nvshare/limits/values.py": limits_python.values_module(limits),
         "src/nvshare/limits/fields.py": limits_python.fields_module(limits),
         "src/nvshare/web/page/limit_table.js": limits_pages.page_script(limits),
-        SCHEMA: limits_pages.with_schema(_read(SCHEMA), limits),
-        **{page: limits_pages.with_rows(_read(page), limits) for page in PAGES},
+        "src/nvshare/core/setting_fields.py": settings_python.core_module(settings),
+        "src/nvshare/settings/fields.py": settings_python.fields_module(settings),
+        "src/nvshare/settings/table.py": settings_python.table_module(settings),
+        f"{CHART}/files/removed-settings.yaml": settings_pages.refusals(settings),
+        SCHEMA: settings_pages.with_schema(
+            limits_pages.with_schema(_read(SCHEMA), limits), settings
+        ),
+        **{
+            page: settings_pages.with_tables(limits_pages.with_rows(_read(page), limits), settings)
+            for page in PAGES
+        },
     }
 
 

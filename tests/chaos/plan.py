@@ -33,7 +33,7 @@ class Shape:
 _SETTINGS = (
     *("turn_seconds=0.02", "turn_seconds=2", "mode=serial", "mode=concurrent", "mode=off"),
     *("policy=fifo", "policy=batch", "interactive=throughput", "interactive=prompt", "gangs=false"),
-    *("swap_excess=true", "slice_seconds=0.05", "inflight=0.2", "idle_park=0.2"),
+    *("swap_excess=true", "lab.slice_seconds=0.05", "lab.inflight=0.2", "idle_park=0.2"),
 )
 
 KINDS: dict[str, Shape] = {

@@ -39,7 +39,7 @@ _CONFIG: dict[str, Any] = {
     "gpu": {
         "turn_seconds": 0.3,
         "revoke_patience": REVOKE_PATIENCE,
-        "context": "24Mi",
+        "lab": {"context": "24Mi"},
         "reserve": "128Mi",
     },
 }
@@ -168,9 +168,10 @@ def _with_daemon(
         supervisor.close()
 
 
-def _toml(table: Mapping[str, Any]) -> str:
+def _toml(table: Mapping[str, Any], name: str = "") -> str:
     """Write a table with tables in it, as TOML."""
-    plain = [f"{name} = {json.dumps(value)}" for name, value in table.items() if name != "gpu"]
-    return "\n".join(
-        [*plain, "[gpu]", *_toml(table["gpu"]).splitlines()] if "gpu" in table else plain
-    )
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    lines = [f"[{name.removesuffix('.')}]"] if name else []
+    lines += [f"{key} = {json.dumps(value)}" for key, value in table.items() if key not in inner]
+    lines += [_toml(value, f"{name}{key}.") for key, value in inner.items()]
+    return "\n".join(lines)

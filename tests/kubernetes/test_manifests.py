@@ -133,6 +133,11 @@ def test_a_slip_of_the_pen_is_found(wrong: str) -> None:
         render({name: value})
 
 
+def test_a_setting_that_was_removed_is_refused_with_what_to_do_instead() -> None:
+    with pytest.raises(RuntimeError, match="idle_grace is not a setting any more: a program"):
+        render({"settings.idle_grace": "1"})
+
+
 @pytest.mark.parametrize("monitor", ["podMonitor", "serviceMonitor"])
 def test_there_is_no_monitor_without_metrics(monitor: str) -> None:
     values = {f"metrics.{monitor}.enabled": "true"}

@@ -14,7 +14,7 @@ import click
 from nvshare.cli.kubectl.main import cli as kubectl_cli
 from nvshare.cli.main import cli as nvshare_cli
 from nvshare.cli.set import SHORT_NAMES
-from nvshare.settings import DeviceSettings, NodeSettings
+from nvshare.settings.table import GPU, LAB, NODE
 from tools.docs.pages import ROOT
 
 # "PROGRAM", "WHO", "<name>", "…": the reader replaces it.
@@ -91,10 +91,14 @@ def _check_values(command: click.Command, context: click.Context, given: dict[st
 
 
 def _settings(changes: Sequence[str]) -> str | None:
-    known = {*DeviceSettings.model_fields, *NodeSettings.model_fields, *SHORT_NAMES}
+    known = {
+        *(one.name for one in (*GPU, *NODE)),
+        *(f"lab.{one.name}" for one in LAB),
+        *SHORT_NAMES,
+    }
     for change in changes:
         name = change.partition("=")[0].replace("-", "_")
-        if name not in known and not _PLACEHOLDER.match(name):
+        if name not in known | set(SHORT_NAMES) and not _PLACEHOLDER.match(name):
             return f"there is no setting {name!r}"
     return None
 

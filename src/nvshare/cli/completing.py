@@ -90,18 +90,20 @@ def _list_nodes() -> Iterable[Offer]:
 
 def _list_policies() -> Iterable[Offer]:
     """Offer the modes and policies that a scenario can be played with."""
-    from nvshare.core.policies import policy_names
+    from nvshare.settings.table import GPU
 
-    modes = ("auto", "serial", "concurrent", "off")
-    return [(name, "mode") for name in modes] + [(name, "policy") for name in policy_names()]
+    for one in GPU:
+        if one.name in ("mode", "policy"):
+            yield from ((value, one.name) for value in one.values)
 
 
 def _list_settings() -> Iterable[Offer]:
-    """Offer the settings that can be changed, up to their equals sign."""
-    from nvshare.settings import DeviceSettings, NodeSettings
+    """Offer the settings that can be changed, and behind their equals sign the words for them."""
+    from nvshare.settings.table import GPU, NODE
 
-    names = [*DeviceSettings.model_fields, *NodeSettings.model_fields]
-    return [(f"{name}=", "") for name in names]
+    for one in (*GPU, *NODE):
+        yield f"{one.name}=", one.brief
+        yield from ((f"{one.name}={value}", one.brief) for value in one.values)
 
 
 def commands(

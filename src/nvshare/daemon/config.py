@@ -128,7 +128,7 @@ class Config(BaseModel):
 
     def settings_of(self, index: int, uuid: str) -> DeviceSettings:
         """The settings of one GPU. Its table is named by its UUID or its index."""
-        return self.gpu.changed({**self.gpus.get(str(index), {}), **self.gpus.get(uuid, {})})
+        return self.gpu.changed(self.gpus.get(str(index), {})).changed(self.gpus.get(uuid, {}))
 
 
 @dataclass(frozen=True)

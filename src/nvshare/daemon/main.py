@@ -38,7 +38,6 @@ from nvshare.launch.place import CONTROL_NAME, LOOK_NAME, check_node, own_folder
 from nvshare.launch.private import make_private
 from nvshare.launch.trust import SYSTEM
 from nvshare.settings import DeviceSettings
-from nvshare.telemetry.pace import paced
 from nvshare.wire import environment
 from nvshare.wire.places import SOCKET_NAME
 
@@ -267,7 +266,7 @@ class _Daemon:
 
     def _settings_of(self, gpu: Gpu) -> DeviceSettings:
         settings = self._config.settings_of(gpu.index, gpu.uuid)
-        return paced(settings, self._clock) if self._config.paced else settings
+        return settings.at_speed(self._clock) if self._config.paced else settings
 
     async def _admit(self, gpu: Gpu) -> None:
         """Begin to share a GPU, unless another daemon does."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from nvshare.cli.set import parse_changes
 from nvshare.errors import BadInputError, NvshareError
 from nvshare.settings import DeviceSettings
 
@@ -13,19 +14,19 @@ from ..programs import Program
 from ..stage import Stage
 
 _PATIENCE = 60.0
-_DEFAULTS = DeviceSettings().model_dump()
 
 
 def change_setting(stage: Stage, fault: Fault) -> None:
     """A setting of a GPU is changed for a while."""
-    name, value = fault.value.split("=")
+    wanted = parse_changes([fault.value])
     gpu = fault.target % 2
     change = stage.supervisor.control.change_devices
-    before = {**_DEFAULTS, **stage.config["gpu"]}[name]
+    usual = DeviceSettings().changed(stage.config["gpu"]).model_dump()
+    before = {name: usual[name] for name in wanted}
     with stage.excuses.holding(gpu, and_then=0.0):
-        if _tell(lambda: change(str(gpu), {name: value})):
+        if _tell(lambda: change(str(gpu), wanted)):
             time.sleep(fault.seconds)
-        _insist(stage, lambda: change(str(gpu), {name: before}))
+        _insist(stage, lambda: change(str(gpu), before))
 
 
 def little_host_memory(stage: Stage, fault: Fault) -> None:

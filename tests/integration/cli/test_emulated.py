@@ -82,8 +82,8 @@ def test_the_daemon_of_a_node_keeps_its_time(shell: Shell) -> None:
         """
     )
     settings = json.loads(done.stdout)["devices"][0]["settings"]
-    assert (settings["turn_min"], settings["turn_max"]) == (1.5, 15.0)
-    assert settings["idle_grace"] == pytest.approx(0.0025)
+    assert (settings["lab"]["turn_min"], settings["lab"]["turn_max"]) == (1.5, 15.0)
+    assert settings["lab"]["idle_grace"] == pytest.approx(0.0025)
     assert settings["turn_seconds"] == "auto"
     # Patience is for programs and people, which are real, so it is not scaled.
     assert (settings["revoke_patience"], settings["wait_notice"]) == (30.0, 5.0)

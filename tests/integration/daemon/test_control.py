@@ -32,22 +32,24 @@ def test_every_setting_can_be_read_back(daemon: Daemon) -> None:
         "policy": "fifo",
         "interactive": "prompt",
         "turn_seconds": 12.5,
-        "batch_turn": 600.0,
-        "turn_min": 1.0,
-        "turn_max": 60.0,
-        "slice_seconds": 0.5,
-        "share_slice_seconds": 0.1,
-        "idle_grace": 0.1,
         "idle_park": 600.0,
         "wait_notice": 2.0,
         "revoke_patience": 5.0,
-        "inflight": 0.01,
         "reserve": 1 * GIB,
-        "context": 0,
         "allocation": "auto",
         "oversubscribe": True,
         "swap_excess": True,
         "gangs": False,
+        "lab": {
+            "batch_turn": 600.0,
+            "turn_min": 1.0,
+            "turn_max": 60.0,
+            "slice_seconds": 0.5,
+            "share_slice_seconds": 0.1,
+            "idle_grace": 0.1,
+            "inflight": 0.01,
+            "context": 0,
+        },
     }
     before = daemon.control.status().devices[0]
     assert set(wanted) == set(before.settings.model_dump())
@@ -103,8 +105,10 @@ def test_a_wrong_setting_changes_nothing(daemon: Daemon) -> None:
     before = daemon.control.status().devices
     with pytest.raises(BadInputError, match="mode: must be"):
         daemon.control.change_devices("all", {"turn_seconds": 5, "mode": "sideways"})
-    with pytest.raises(BadInputError, match="turn_max must not be less than turn_min"):
-        daemon.control.change_devices("all", {"turn_max": 1})
+    with pytest.raises(BadInputError, match="lab: turn_max must not be less than turn_min"):
+        daemon.control.change_devices("all", {"lab": {"turn_max": 1}})
+    with pytest.raises(BadInputError, match="turn_max is not a setting any more: turns of"):
+        daemon.control.change_devices("all", {"turn_max": 60})
     with pytest.raises(BadInputError, match='there is no GPU "7"'):
         daemon.control.change_devices("7", {"mode": "serial"})
     assert [one.settings for one in daemon.control.status().devices] == [

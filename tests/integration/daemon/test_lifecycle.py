@@ -186,7 +186,7 @@ def test_reload(start_daemon: StartDaemon, tmp_path_factory: pytest.TempPathFact
     client = daemon.connect()
     client.join(daemon.gpus[0])
     client.expect(frames.Grant)
-    gpus = 'idle_grace = 0.25\noversubscribe = true\n[gpus.1]\nmode = "concurrent"\n'
+    gpus = 'oversubscribe = true\n[gpu.lab]\nidle_grace = 0.25\n[gpus.1]\nmode = "concurrent"\n'
     config.write_text(f'host_memory = "3Gi"\nmetrics_address = ":1"\n[gpu]\n{gpus}')
     os.kill(daemon.pid, signal.SIGHUP)
     settings = client.expect(frames.Settings)

@@ -137,7 +137,7 @@ def test_who_asks_for_memory_hears_how_much_others_have_to_move_out(daemon: Daem
 
 
 def test_who_computes_all_the_time_takes_short_turns(daemon: Daemon) -> None:
-    daemon.control.change_devices("all", {"slice_seconds": 0.02})
+    daemon.control.change_devices("all", {"lab": {"slice_seconds": 0.02}})
     first, second = daemon.connect(), daemon.connect()
     for client in (first, second):
         client.join(daemon.gpus[0], allocated=2 * GIB)

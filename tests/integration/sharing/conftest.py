@@ -168,10 +168,10 @@ def kill_and_wait(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
         os.close(descriptor)
 
 
-def short_turns(seconds: float) -> dict[str, float]:
+def short_turns(seconds: float) -> dict[str, Any]:
     """Settings for turns of this length, however long memory takes to come."""
-    names = ("turn_seconds", "turn_min", "turn_max", "slice_seconds")
-    return dict.fromkeys(names, seconds)
+    lab = dict.fromkeys(("turn_min", "turn_max", "slice_seconds"), seconds)
+    return {"turn_seconds": seconds, "lab": lab}
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ def test_auto_and_larger_than_the_gpu(share: Share) -> None:
 
 def test_what_has_no_room_at_once_is_managed_memory(share: Share) -> None:
     sharing = share("tiny", speed=20)
-    sharing.daemon().change_devices("all", {"context": "8Mi", "reserve": "48Mi"})
+    sharing.daemon().change_devices("all", {"lab": {"context": "8Mi"}, "reserve": "48Mi"})
     guest = sharing.guest(AUTO)
     assert guest.ask("gpu.init() or gpu.alloc(96 << 20)[0]") == 0
     assert only(sharing).allocation == "explicit"
@@ -154,7 +154,7 @@ def test_what_has_no_room_at_once_is_managed_memory(share: Share) -> None:
 
 def test_a_mixture_goes_on_when_its_explicit_part_is_back(share: Share) -> None:
     sharing = share("tiny", speed=20)
-    settings = {"context": "8Mi", "reserve": "48Mi", "turn_seconds": 0.1}
+    settings = {"lab": {"context": "8Mi"}, "reserve": "48Mi", "turn_seconds": 0.1}
     sharing.daemon().change_devices("all", settings)
     mixture, other = sharing.guest(AUTO), sharing.guest()
     assert mixture.ask("gpu.init()") == 0
@@ -178,7 +178,8 @@ def test_a_mixture_goes_on_when_its_explicit_part_is_back(share: Share) -> None:
 def test_mixtures_take_turns_and_keep_their_contents(share: Share, keeper: Path) -> None:
     sharing = share("tiny", speed=20)
     sharing.daemon().change_devices(
-        "all", {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi", "allocation": "auto"}
+        "all",
+        {"turn_seconds": 0.01, "lab": {"context": "24Mi"}, "reserve": "48Mi", "allocation": "auto"},
     )
     seen = set()
     programs = [sharing.start(keeper, "4", "120", str(seed), KERNELS) for seed in range(2)]

@@ -28,7 +28,7 @@ def test_every_byte_is_right_while_programs_come_go_and_change(
 ) -> None:
     sharing = share("tiny", speed=20)
     # Every thread makes contexts now and then, of 8 MiB each; and allocations take whole blocks.
-    settings = {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
+    settings = {"turn_seconds": 0.01, "lab": {"context": "24Mi"}, "reserve": "48Mi"}
     sharing.daemon().change_devices("all", settings)
     seeds = itertools.count(1)
 

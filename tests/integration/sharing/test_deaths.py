@@ -40,7 +40,7 @@ def all_go_on(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> Non
 
 def one_at_a_time(sharing: Sharing, processes: "list[subprocess.Popen[str]]") -> None:
     """Wait until only one of them makes progress, now that its turn has no end."""
-    forever = {"turn_seconds": 3600, "idle_grace": 3600}
+    forever = {"turn_seconds": 3600, "lab": {"idle_grace": 3600}}
     sharing.daemon().change_devices("all", forever)
     pids = [process.pid for process in processes]
     before = sharing.until_report(lambda _: True)

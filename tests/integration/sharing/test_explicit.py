@@ -140,7 +140,7 @@ def test_calls_of_the_driver_that_fail_harm_nobody(
 ) -> None:
     sharing = share("tiny", speed=20)
     sharing.daemon().change_devices(
-        "all", {"turn_seconds": 0.01, "context": "24Mi", "reserve": "48Mi"}
+        "all", {"turn_seconds": 0.01, "lab": {"context": "24Mi"}, "reserve": "48Mi"}
     )
     leaks = tmp_path / "leaks"
     injected = {"NVSHARE_EMULATOR_FAIL": faults, "NVSHARE_EMULATOR_LEAKS": str(leaks)}

@@ -58,7 +58,7 @@ class Program:
 
 def make(share: Share, **settings: str) -> Sharing:
     sharing = share("tiny", speed=20, data="off", settings=settings)
-    sharing.daemon().change_devices("all", {"context": "8Mi", "reserve": "8Mi"})
+    sharing.daemon().change_devices("all", {"lab": {"context": "8Mi"}, "reserve": "8Mi"})
     return sharing
 
 

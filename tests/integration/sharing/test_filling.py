@@ -37,7 +37,7 @@ COUNTED = 43 + UNASKED
 
 def settings(count: int) -> dict[str, object]:
     reserve = USABLE - count * CONTEXT - COUNTED
-    return {"context": f"{CONTEXT}Mi", "reserve": f"{reserve}Mi", "turn_seconds": 0.01}
+    return {"lab": {"context": f"{CONTEXT}Mi"}, "reserve": f"{reserve}Mi", "turn_seconds": 0.01}
 
 
 @contextmanager

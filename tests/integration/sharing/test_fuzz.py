@@ -23,7 +23,7 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 SECONDS = float(os.environ.get("NVSHARE_FUZZ_SECONDS", "30"))
 SEED = int(os.environ.get("NVSHARE_FUZZ_SEED", "1"))
 # Three programs with up to 300 MiB each, on a GPU of 256 MiB with little room for contexts.
-SETTINGS = {"context": "24Mi", "reserve": "48Mi"}
+SETTINGS = {"lab": {"context": "24Mi"}, "reserve": "48Mi"}
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from .stepping import Place, Stepper, killed_anywhere_but, killed_at, traced
 
 KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 # Room for one of two programs with 10 MiB each.
-SETTINGS = {"context": "10Mi", "reserve": "217Mi", "turn_seconds": 0.01}
+SETTINGS = {"lab": {"context": "10Mi"}, "reserve": "217Mi", "turn_seconds": 0.01}
 EVERY = os.environ.get("NVSHARE_EVERY_POSITION") == "1"
 WAYS = ("out", "in")
 # The thread has rung the session's bell, to report the end of the move: sendto.

@@ -89,7 +89,8 @@ def test_two_who_run_together_make_room_at_once(share: Share) -> None:
     sharing = share("tiny", speed=20)
     # On a busy machine one of them may be delayed so much that it counts as idle.
     sharing.daemon().change_devices(
-        "all", {"turn_seconds": 1000.0, "idle_grace": 1000.0, "context": "8Mi", "reserve": "2Mi"}
+        "all",
+        {"turn_seconds": 1000.0, "lab": {"idle_grace": 1000.0, "context": "8Mi"}, "reserve": "2Mi"},
     )
     fillers = [fill(sharing, size=114, count=1) for _ in range(2)]
     status = sharing.until_status(lambda status: {c.state for c in status.clients} == {"running"})

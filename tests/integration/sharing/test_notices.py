@@ -15,7 +15,7 @@ Share = Callable[..., Sharing]
 def sharing(share: Share) -> Sharing:
     sharing = share("1xt4", speed=20, data="off")
     # A turn that does not end before the test does, nor because a busy machine lets it rest.
-    settings = {"wait_notice": 0.2, "turn_seconds": 600, "idle_grace": 0.5}
+    settings = {"wait_notice": 0.2, "turn_seconds": 600, "lab": {"idle_grace": 0.5}}
     sharing.daemon().change_devices("all", settings)
     return sharing
 

@@ -281,7 +281,7 @@ def test_every_byte_is_right_however_often_programs_are_parked(
     share: Share, keeper: Path, allocation: str
 ) -> None:
     sharing = share("tiny", speed=20)
-    settings = {"turn_seconds": 0.02, "context": "24Mi", "reserve": "48Mi"}
+    settings = {"turn_seconds": 0.02, "lab": {"context": "24Mi"}, "reserve": "48Mi"}
     sharing.daemon().change_devices("all", settings)
     wishes = Wishes(allocation=allocation)
     programs = [

@@ -65,7 +65,7 @@ def test_who_waits_for_a_daemon_that_answers_waits(share: Callable[..., Sharing]
     silence = 3 * SILENCE
     sharing = share("1xt4", speed=20, data="off", settings=settings(silence))
     # A new program interrupts one that has used more by a thirtieth of this.
-    sharing.daemon().change_devices("all", {"turn_min": 3600, "turn_max": 3600})
+    sharing.daemon().change_devices("all", {"lab": {"turn_min": 3600, "turn_max": 3600}})
     holder, waiter = sharing.guest(), sharing.guest()
     assert holder.ask("gpu.init() or gpu.launch(10)") == 0
     holder.ask("gpu.start('[gpu.launch(10, slow=True) for _ in iter(int, 1)]')")

@@ -45,7 +45,9 @@ def test_names_that_come_with_the_package(offered: Callable[..., list[str]]) -> 
     assert "T2a" in offered("simulate", "T")
     assert "eight-on-one" in offered("bench", "scenario", "eight")
     assert offered("emulate", "up", "--gpus", "2xt4,1xa100") == ["2xt4,1xa100-40g"]
-    assert offered("set", "idle_g") == ["idle_grace="]
+    assert offered("set", "idle") == ["idle_park="]
+    assert offered("set", "interactive=p") == ["interactive=prompt"]
+    assert offered("set", "policy=f") == ["policy=fair", "policy=fifo"]
     assert "auto" in offered("simulate", "T1", "--policy", "")
 
 

@@ -32,7 +32,7 @@ def test_each_source_goes_over_the_former(tmp_path: Path) -> None:
 def test_a_gpu_has_its_own_settings_by_index_and_by_uuid(tmp_path: Path) -> None:
     text = """
         [gpu]
-        turn_min = 5
+        idle_park = 5
         [gpus.1]
         mode = "serial"
         [gpus.GPU-abc]
@@ -42,7 +42,7 @@ def test_a_gpu_has_its_own_settings_by_index_and_by_uuid(tmp_path: Path) -> None
     assert config.settings_of(0, "GPU-x").mode == "concurrent"
     assert config.settings_of(1, "GPU-y").mode == "serial"
     assert config.settings_of(1, "GPU-abc").mode == "off"
-    assert config.settings_of(2, "GPU-abc").turn_min == 5
+    assert config.settings_of(2, "GPU-abc").idle_park == 5
 
 
 def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
@@ -55,6 +55,8 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
         ("colour = 1", {}, "config.toml: colour: there is no such field"),
         ("settle = 2", {}, "config.toml: settle is called reconnect_seconds now"),
         ('[gpu]\nmode = "up"', {}, "config.toml: gpu.mode: must be 'auto'"),
+        ("[gpu]\nturn_min = 5", {}, "config.toml: gpu: turn_min is not a setting any more: turns"),
+        ("[gpus.0]\nturn_min = 5", {}, "gpus.0.turn_min is not a setting any more: turns"),
         ('[gpus.0]\nmode = "up"', {}, "gpus.0.mode: must be 'auto'"),
         ('[gpu]\nallocation = "mixed"', {}, "config.toml: gpu.allocation: must be 'managed'"),
         ('host_memory = "4GB"', {}, 'config.toml: host_memory: "4GB" is not an amount of memory'),
@@ -131,7 +133,7 @@ def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_manual_has_every_field() -> None:
     manual = (Path(__file__).parents[3] / "docs" / "daemon.md").read_text(encoding="utf-8")
-    fields = {*Config.model_fields, *DeviceSettings.model_fields} - {"gpu", "gpus"}
+    fields = {*Config.model_fields, *DeviceSettings.model_fields} - {"gpu", "gpus", "lab"}
     rows = [line.split("|")[1] for line in manual.splitlines() if line.startswith("| `")]
     assert fields <= {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 

@@ -9,7 +9,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as families
 from pydantic import BaseModel
 
-from nvshare.settings import ClientLimits, DeviceSettings, NodeSettings
+from nvshare.settings import ClientLimits, DeviceSettings, LabSettings, NodeSettings
 from nvshare.telemetry.exporter import SECTIONS, Exposition, expose
 from nvshare.telemetry.metrics import GPU, PROGRAM
 from nvshare.telemetry.snapshot import (
@@ -344,7 +344,11 @@ NOT_EXPORTED = {
     **{
         f"devices.settings.{name}": "chosen by people, who find it in `nvshare status`"
         for name in DeviceSettings.model_fields
-        if name != "mode"
+        if name not in ("mode", "lab")
+    },
+    **{
+        f"devices.settings.lab.{name}": "chosen in tests and experiments"
+        for name in LabSettings.model_fields
     },
     "clients.pinned_by": "for people, who find it in `nvshare status`; the sum is a metric",
     "clients.stuck_because": "words for people, who find them in `nvshare status`",

@@ -22,8 +22,8 @@ def client_settings(settings: DeviceSettings, clients: int) -> frames.Settings:
     flags = frames.SettingFlags.PROVIDES_HOST | frames.SettingFlags.ANSWERS
     if settings.oversubscribe:
         flags |= frames.SettingFlags.OVERSUBSCRIBE
-    inflight = settings.inflight * (INFLIGHT_ALONE if clients == 1 else 1)
-    grace = microseconds(settings.idle_grace)
+    inflight = settings.lab.inflight * (INFLIGHT_ALONE if clients == 1 else 1)
+    grace = microseconds(settings.lab.idle_grace)
     return frames.Settings(microseconds(inflight), grace, flags, usage_ms(clients))
 
 

@@ -3,8 +3,8 @@
 NVML lists for every process its memory on a GPU, without managed memory: its context, its loaded
 modules, its plain memory, the memory that its pools keep, and its resident explicit memory. Of
 these a program reports only its plain and its explicit memory. The rest is assumed when it joins
-(the setting ``context``), and known a moment later; it grows with the loaded modules. The calls are
-slow on some drivers, and so are made in a thread.
+(``DeviceSettings.context_of``), and known a moment later; it grows with the loaded modules. The
+calls are slow on some drivers, and so are made in a thread.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class Footprint:
         """Poll the GPUs that have clients."""
         for gpu in list(self._parts.gpus.all()):
             # A value that was set is not measured.
-            is_open = self._parts.gpus.settings[gpu.uuid].context == "auto"
+            is_open = self._parts.gpus.settings[gpu.uuid].lab.context == "auto"
             if is_open and gpu.uuid not in self._silent and self._parts.clients.of(gpu):
                 await self._ask(gpu)
 
@@ -88,8 +88,8 @@ class Footprint:
         except OSError as error:
             self._silent.add(gpu.uuid)
             log.info(
-                "NVML does not tell how much memory each process holds: the setting `context` "
-                "says how much a context counts",
+                "NVML does not tell how much memory each process holds, so what its context takes "
+                "is assumed: set a larger reserve if programs run out of memory",
                 extra=fields(device=gpu.index, why=error),
             )
             return

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from random import Random
 
 from nvshare.lab.sim.scenario import Phase, Program, Scenario
-from nvshare.settings import DeviceSettings
+from nvshare.settings import DeviceSettings, LabSettings
 
 GB = 1_000_000_000
 MINUTE = 60.0
@@ -39,7 +39,7 @@ def cluster_day(seed: int, *, nodes: int = 125, jobs: int = 10_000) -> Scenario:
         gpus="8xt4",
         nodes=nodes,
         # The length of short turns affects only the cost of simulating them.
-        settings=DeviceSettings(slice_seconds=120.0),
+        settings=DeviceSettings(lab=LabSettings(slice_seconds=120.0)),
         program=tuple(programs),
     )
 

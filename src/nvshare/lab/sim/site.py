@@ -70,8 +70,8 @@ class Site:
         self.device = f"gpu{index}"
         self.gpu = Gpu(profile)
         self.latency = latency
-        self.inflight = settings.inflight
-        self.slice_seconds = settings.slice_seconds
+        self.inflight = settings.lab.inflight
+        self.slice_seconds = settings.lab.slice_seconds
         self.context_seconds = profile.engine.context_create_ms / 1000
         memory = round(profile.memory.usable_mib * MIB)
         self.usable = settings.usable_of(memory)

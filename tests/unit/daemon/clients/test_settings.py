@@ -5,7 +5,7 @@ import pytest
 
 from nvshare.daemon.clients.client import Client
 from nvshare.daemon.clients.settings import client_settings
-from nvshare.settings import DeviceSettings
+from nvshare.settings import DeviceSettings, LabSettings
 from nvshare.wire import frames
 from nvshare.wire.codec import daemon_frames
 
@@ -14,7 +14,9 @@ from ..stage import Stage
 
 @pytest.mark.parametrize("grace", [0.0, 0.25, 4294.0, 4295.0, 1e9])
 def test_every_setting_fits_into_a_frame(grace: float) -> None:
-    sent = client_settings(DeviceSettings(idle_grace=grace, inflight=10), clients=1)
+    sent = client_settings(
+        DeviceSettings(lab=LabSettings(idle_grace=grace, inflight=10)), clients=1
+    )
     assert frames.Settings.unpack(sent.pack()[frames.HEADER.size :]) == sent
     assert sent.idle_grace_us == min(round(grace * 1e6), 2**32 - 1)
 

@@ -145,7 +145,7 @@ def test_clients_of_one_process_share_its_figure(stage: Stage) -> None:
 
 def test_what_is_set_is_not_asked_for(stage: Stage) -> None:
     nvml = Nvml()
-    settings = stage.node.gpus.settings[GPU.uuid].changed({"context": 100 * MIB})
+    settings = stage.node.gpus.settings[GPU.uuid].changed({"lab": {"context": 100 * MIB}})
     stage.node.change_settings(GPU, settings)
     stage.join(GIB)
     nvml.found = {PID: 700 * MIB}
@@ -167,7 +167,7 @@ def test_nobody_is_asked_about_an_empty_gpu_nor_a_silent_one_again(
         for _ in range(2):
             asyncio.run(footprint.look())
     assert nvml.asked == 1
-    assert "the setting `context` says how much a context counts" in caplog.text
+    assert "NVML does not tell how much memory each process holds" in caplog.text
 
 
 def test_somebody_who_comes_is_looked_at_soon(stage: Stage) -> None:

@@ -163,7 +163,7 @@ def test_the_targets(name: str, most: float) -> None:
 
 def test_t4_without_short_turns_loses_what_the_gpu_loses_by_changing_between_two() -> None:
     scenario = load_known("T4")
-    together = scenario.settings.changed({"slice_seconds": 0.0})
+    together = scenario.settings.changed({"lab": {"slice_seconds": 0.0}})
     ratio = summarise(simulate(scenario.model_copy(update={"settings": together}))).ratio
     assert ratio == pytest.approx(1.107, rel=0.01)
 

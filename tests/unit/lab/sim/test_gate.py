@@ -121,7 +121,7 @@ def test_who_rests_gives_way_at_once_if_nothing_has_to_move() -> None:
 
 def test_nobody_is_switched_while_everything_fits() -> None:
     kernels = {**program(6 * GB, 6000), "count": 2}
-    outcome = run(kernels, settings={**TURN, "slice_seconds": 0.0})
+    outcome = run(kernels, settings={**TURN, "lab": {"slice_seconds": 0.0}})
     assert [record.released for record in outcome.records] == [0, 0]
     assert outcome.sites[0].gpu.moved_out == outcome.sites[0].gpu.moved_in == 0
 
@@ -158,7 +158,7 @@ def test_a_program_that_grows_splits_those_who_run_at_once() -> None:
             {"wait": PAUSE, "iterations": 500, "kernel_seconds": 0.01},
         ],
     }
-    settings = {**TURN, "slice_seconds": 0.0}
+    settings = {**TURN, "lab": {"slice_seconds": 0.0}}
     outcome = run({**program(10 * GB, 3000), "name": "steady"}, grows, settings=settings)
     assert {report.kind.value for report in outcome.sites[0].reports} == {"split"}
     ends = [end for _, _, end in turns(outcome)]

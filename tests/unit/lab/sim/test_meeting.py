@@ -33,7 +33,7 @@ def test_a_rank_is_as_fast_as_the_slowest() -> None:
         gang(GB),
         {"name": "other", "gpu": 1, "phase": [{"iterations": 100, "kernel_seconds": 0.01}]},
         gpus="2xt4",
-        settings={"slice_seconds": 0.0},
+        settings={"lab": {"slice_seconds": 0.0}},
     )
     first, second, _ = durations(outcome)
     assert first == pytest.approx(second)

@@ -10,7 +10,7 @@ from nvshare.lab.sim.site import Site
 
 from .making import GB, program, run
 
-LONG = {"slice_seconds": 1.0}
+LONG = {"lab": {"slice_seconds": 1.0}}
 
 
 def reports(*programs: dict[str, Any], **fields: Any) -> tuple[Outcome, int]:
@@ -55,7 +55,9 @@ def test_who_computes_and_then_rests_for_long_is_found_out_both_ways() -> None:
 
 
 def test_where_nobody_takes_short_turns_nothing_is_reported() -> None:
-    _, sent = reports({**program(1 * GB, 1000), "count": 2}, settings={"slice_seconds": 0.0})
+    _, sent = reports(
+        {**program(1 * GB, 1000), "count": 2}, settings={"lab": {"slice_seconds": 0.0}}
+    )
     assert sent == 0
 
 

@@ -85,7 +85,7 @@ def test_memory_counts_as_used_from_the_first_launch_on() -> None:
 
 
 def test_two_that_fit_share_in_slices() -> None:
-    outcome = run({**program(0, 100, 0.02), "count": 2}, settings={"slice_seconds": 0.0})
+    outcome = run({**program(0, 100, 0.02), "count": 2}, settings={"lab": {"slice_seconds": 0.0}})
     # Two seconds of work each, in slices of 2 ms; every change costs 0.214 ms.
     assert max(durations(outcome)) == pytest.approx(BEGIN + 4.0 * 1.107, rel=0.001)
 

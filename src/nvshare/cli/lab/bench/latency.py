@@ -61,12 +61,13 @@ def with_settings(case: Case, settings: Mapping[str, Any]) -> Case:
 
 def parse_settings(changes: Sequence[str]) -> dict[str, Any]:
     """Return the settings of a GPU that are to be changed, by name."""
-    told = parse_changes(changes, set(DeviceSettings.model_fields))
+    told = parse_changes(changes)
     try:
-        values = DeviceSettings().changed(told)
+        values = DeviceSettings().changed(told).model_dump()
     except ValidationError as error:
         raise BadInputError("; ".join(describe(error)), do="see docs/daemon.md") from error
-    return {name: getattr(values, name) for name in told}
+    lab = {name: values["lab"][name] for name in told.get("lab", {})}
+    return {name: values[name] for name in told if name != "lab"} | ({"lab": lab} if lab else {})
 
 
 def measure_mixes(

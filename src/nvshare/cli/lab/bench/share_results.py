@@ -53,7 +53,7 @@ class Got:
 
     def _latency(self) -> Line:
         beside, alone = (_p99(self.latencies[number]) for number in (0, -1))
-        bound = _LATENCY_FACTOR * alone + _DEFAULTS.inflight
+        bound = _LATENCY_FACTOR * alone + _DEFAULTS.lab.inflight
         floor = 100.0 * (1 / 20)
         return {
             "sum_error": None,

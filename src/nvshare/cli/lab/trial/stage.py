@@ -7,7 +7,7 @@ import select
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from nvshare import kernel
 from nvshare.cli.control import Daemon
@@ -23,7 +23,6 @@ from nvshare.launch.place import control_socket
 from nvshare.launch.preload import Wishes, library, program_environment, without_preload
 from nvshare.launch.start import find_or_start
 from nvshare.settings import DeviceSettings
-from nvshare.telemetry.pace import at_speed
 from nvshare.wire import environment
 
 _PATIENCE_S = 10.0
@@ -78,7 +77,7 @@ def open_stage(
         config = node.folder / "daemon.toml"
         # Notices would count as warnings, and some programs are meant to wait.
         without_notices = [one.changed({"wait_notice": "off"}) for one in settings]
-        config.write_text(config_text([at_speed(one, speed) for one in without_notices]))
+        config.write_text(config_text([one.at_speed(speed) for one in without_notices]))
         configured = {**environ, environment.CONFIG: str(config)}
         with _daemon(configured) as daemon:
             folder = daemon.path.parent
@@ -86,12 +85,15 @@ def open_stage(
             yield Stage(node, {**environ, **managed}, daemon, configured)
 
 
-def config_text(settings: Sequence[dict[str, Any]]) -> str:
+def config_text(settings: Sequence[DeviceSettings]) -> str:
     """Return the daemon's configuration. It must hold from the start, when the daemon learns."""
     lines = []
-    for index, fields in enumerate(settings):
-        lines.append(f"[gpus.{index}]")
-        lines += [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
+    for index, one in enumerate(settings):
+        fields = one.model_dump()
+        lab = fields.pop("lab")
+        for table, values in ((f"gpus.{index}", fields), (f"gpus.{index}.lab", lab)):
+            lines.append(f"[{table}]")
+            lines += [f"{name} = {json.dumps(value)}" for name, value in values.items()]
     return "".join(f"{line}\n" for line in lines)
 
 

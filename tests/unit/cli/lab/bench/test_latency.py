@@ -235,9 +235,10 @@ def test_settings_of_the_gpu_are_changed_by_name() -> None:
     changed = with_settings(case, parse_settings(["turn=40", "gangs=off"]))
     assert dict(changed.settings) == {"policy": "batch", "turn_seconds": 40.0, "gangs": False}
     assert with_settings(case, {}) == case
+    assert parse_settings(["lab.turn_max=60"]) == {"lab": {"turn_max": 60.0}}
 
 
-@pytest.mark.parametrize("change", ["colour=red", "policy", "policy=none", "turn_max=0"])
+@pytest.mark.parametrize("change", ["colour=red", "policy", "policy=none", "lab.turn_max=0"])
 def test_a_setting_that_cannot_be_changed(change: str) -> None:
     with pytest.raises(BadInputError):
         parse_settings([change])

@@ -5,96 +5,72 @@ and how much of a GPU's memory can be shared. The command line and the control A
 change names only the fields that change.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from nvshare.core.policies import policy_names
-from nvshare.core.settings import Interactive, Limits, Mode, Settings
+from nvshare.core.settings import Limits, Settings
 from nvshare.limits.fields import LimitFields
 from nvshare.limits.table import LIMITS
-from nvshare.setting_types import (
-    NUMBER,
-    AllocationName,
-    BytesOrAuto,
-    NotNegative,
-    Positive,
-    PositiveOrAuto,
-    SecondsOrOff,
-    SettingsModel,
-)
+from nvshare.setting_types import AllocationName, SettingsModel
+from nvshare.settings.fields import GpuFields, LabFields, NodeFields
+from nvshare.settings.table import GPU, LAB, REMOVED
 
-_CORE = Settings()
 _MIB = 1 << 20
 
 
-def _policy(value: str) -> str:
-    if value not in policy_names():
-        raise ValueError(f"must be one of {', '.join(policy_names())}")
-    return value
-
-
-PolicyName: TypeAlias = Annotated[str, BeforeValidator(_policy)]
-
-
-class DeviceSettings(SettingsModel):
-    """All that can be chosen for one GPU. Durations are in seconds."""
-
-    mode: Literal["auto", "serial", "concurrent", "off"] = "auto"
-    policy: PolicyName = _CORE.policy
-    turn_seconds: PositiveOrAuto = "auto"
-    turn_min: Positive = _CORE.turn_min
-    turn_max: Positive = _CORE.turn_max
-    batch_turn: Positive = _CORE.batch_turn
-    # How promptly programs that compute in bursts are served, at the cost of the others.
-    interactive: Literal["prompt", "balanced", "throughput"] = _CORE.interactive.value
-    slice_seconds: NotNegative = _CORE.slice_seconds
-    share_slice_seconds: Positive = _CORE.share_slice_seconds
-    idle_grace: NotNegative = _CORE.idle_grace
-    # How long a program may be idle before all of its memory leaves the GPU.
-    idle_park: SecondsOrOff = _CORE.idle_park or 0.0
-    revoke_patience: NotNegative = _CORE.revoke_patience
-    inflight: Annotated[float, Field(gt=0, le=10), NUMBER] = 0.02
-    reserve: BytesOrAuto = "auto"
-    context: BytesOrAuto = "auto"
-    # The allocation kind of programs that do not choose one themselves.
-    allocation: AllocationName = "managed"
-    # Whether one program alone may allocate more than the GPU has.
-    oversubscribe: bool = False
-    # A program that has waited this long for its turn says so once, on its standard error.
-    wait_notice: SecondsOrOff = 5.0
-    # Whether a group's memory beyond a lowered limit is moved to the host.
-    swap_excess: bool = _CORE.swap_excess
-    # Whether programs that use several GPUs have their turns on all of them together.
-    gangs: bool = _CORE.gangs
+class LabSettings(LabFields):
+    """What tests and experiments choose for one GPU; a constant for everybody else."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> "DeviceSettings":
+    def _ordered(self) -> "LabSettings":
         if self.turn_max < self.turn_min:
             raise ValueError("turn_max must not be less than turn_min")
         return self
 
+
+class DeviceSettings(GpuFields):
+    """All that can be chosen for one GPU. Durations are in seconds."""
+
+    lab: LabSettings = LabSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_removed(cls, values: Any) -> Any:
+        for name in values if isinstance(values, Mapping) else ():
+            if name in REMOVED:
+                raise ValueError(f"{name} is not a setting any more: {REMOVED[name]}")
+        return values
+
     def changed(self, changes: "dict[str, Any]") -> "DeviceSettings":
         """Return the settings with some fields changed, and everything checked again."""
-        return DeviceSettings.model_validate({**self.model_dump(), **changes})
+        own = self.model_dump()
+        lab = changes.get("lab", {})
+        if isinstance(lab, Mapping):
+            changes = {**changes, "lab": {**own["lab"], **lab}}
+        return DeviceSettings.model_validate({**own, **changes})
+
+    def at_speed(self, speed: float) -> "DeviceSettings":
+        """Return them in real seconds, if they count those of an emulated node of this speed.
+
+        At speed 20, a turn of 30 emulated seconds takes 1.5 real ones. Patience is not scaled: it
+        allows for slow machines and for people, and those are real.
+        """
+        lab = {one.name: one.at_speed(getattr(self.lab, one.name), speed) for one in LAB}
+        told = {one.name: one.at_speed(getattr(self, one.name), speed) for one in GPU}
+        return DeviceSettings.model_validate({**told, "lab": lab})
 
     def for_core(self) -> Settings:
         """Return the settings of the core."""
+        both = ((self, one) for one in GPU), ((self.lab, one) for one in LAB)
         return Settings(
-            mode=Mode(self.mode),
-            policy=self.policy,
-            turn_seconds=None if self.turn_seconds == "auto" else self.turn_seconds,
-            turn_min=self.turn_min,
-            turn_max=self.turn_max,
-            batch_turn=self.batch_turn,
-            interactive=Interactive(self.interactive),
-            slice_seconds=self.slice_seconds,
-            share_slice_seconds=self.share_slice_seconds,
-            idle_grace=self.idle_grace,
-            idle_park=self.idle_park or None,
-            revoke_patience=self.revoke_patience,
-            swap_excess=self.swap_excess,
-            gangs=self.gangs,
+            **{
+                one.name: one.to_core(getattr(where, one.name))
+                for found in both
+                for where, one in found
+                if one.is_for_core
+            }
         )
 
     def usable_of(self, memory: int) -> int:
@@ -108,20 +84,16 @@ class DeviceSettings(SettingsModel):
 
     def context_of(self, memory: int) -> int:
         """Return the size of one program's context on a GPU of this size."""
-        if self.context != "auto":
-            return self.context
+        if self.lab.context != "auto":
+            return self.lab.context
         # A context was seen to take 300 to 500 MB on cards of 16 GB and more. It grows with the
         # multiprocessors, and their number with the memory. Nothing tells it in advance, so this is
         # rather too much than too little. Assumed: on a small card it is small in proportion.
         return min(256 * _MIB + memory // 256, memory // 30)
 
 
-class NodeSettings(SettingsModel):
+class NodeSettings(NodeFields):
     """What can be chosen for all GPUs of a machine together."""
-
-    # The most that may be moved from all GPUs to the host; "auto": a share of the memory that was
-    # free when the daemon started.
-    host_memory: BytesOrAuto = "auto"
 
     def changed(self, changes: "dict[str, Any]") -> "NodeSettings":
         """Return the settings with some fields changed, and everything checked again."""
