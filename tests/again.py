@@ -2,8 +2,8 @@
 
 With six tests at a time on two cores, one is late now and then. A failed test runs once more by
 itself. If it fails again, it has failed. If it passes, it is named as flaky at the end, so that it
-gets attention. One or two may be chance. More than that fail the run, and many failures are no
-accident and get no second chance.
+gets attention. A few may be chance: on a busy machine, up to five were late. More than that fail
+the run, and many failures are no accident and get no second chance.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 # More failures than this are never chance.
 MOST = 10
 # A run in which more tests than this needed a second chance has failed.
-MOST_FLAKY = 2
+MOST_FLAKY = 6
 # The exit code of pytest when tests failed and nothing else went wrong.
 _TESTS_FAILED = 1
 
