@@ -27,8 +27,8 @@ KERNELS = str(files("nvshare") / "lab" / "emulator" / "kernels.ptx")
 AT_ONCE = 4
 SECONDS = 100.0
 # Room for one program or two of them, with 16 MiB and more each.
-TURNS = {"turn_seconds": 0.02, "context": "8Mi", "reserve": "184Mi"}
-TOGETHER = {"context": "8Mi", "reserve": "16Mi"}
+TURNS = {"turn_seconds": 0.02, "lab": {"context": "8Mi"}, "reserve": "184Mi"}
+TOGETHER = {"lab": {"context": "8Mi"}, "reserve": "16Mi"}
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def ahead() -> Iterator[None]:
 def soon(tmp_path: Path) -> dict[str, str]:
     """Settings with which the daemon soon knows the programs that compute all the time."""
     config = tmp_path / "config.toml"
-    config.write_text("[gpu]\nslice_seconds = 0.2\n")
+    config.write_text("[gpu.lab]\nslice_seconds = 0.2\n")
     return {"NVSHARE_CONFIG": str(config)}
 
 
