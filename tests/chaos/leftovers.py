@@ -15,6 +15,8 @@ from .stage import SHM, Stage, has_mounts
 _PATIENCE = 45.0
 # One is its connection; another one may be on its way.
 _SOCKETS_PER_GPU = 2
+# What wakes nvshare's thread in the program: both ends (native/common/bell.h).
+_BELL = 2
 # Our own, which the daemon may not have closed yet.
 _CONNECTIONS = 2
 
@@ -43,7 +45,7 @@ def _of_programs(stage: Stage) -> Iterator[str]:
             except FileNotFoundError:  # it has just ended
                 continue
             sockets = sum(name.startswith("socket:") for name in names)
-            if sockets > _SOCKETS_PER_GPU * len(program.role.gpus):
+            if sockets > _BELL + _SOCKETS_PER_GPU * len(program.role.gpus):
                 yield f"program {program.role} has {sockets} sockets open: {sorted(names)}"
 
 

@@ -70,6 +70,11 @@ def _change(before: Report, after: Report, lag: int) -> Change:
     )
 
 
+def _evicted(change: Change) -> float:
+    """Return which part of the memory that has left was pushed out by the driver."""
+    return change.evictions * 2 * MIB / change.out_bytes
+
+
 def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share) -> None:
     """The first programs move memory out, and displace it, in turn: the daemon tries both."""
     sharing = share("t4", speed=8, data="off")
@@ -85,13 +90,13 @@ def test_two_programs_of_12_gb_alternate_on_one_t4(share: Share) -> None:
     for displaced in (False, True):
         # On a busy machine a turn may be over before its memory is there, and moves in may be
         # delayed. `nvshare bench` measures the time; here one correct change of each is enough.
-        alike = [change for change in seen if (change.evictions > 0) is displaced]
+        alike = [change for change in seen if (_evicted(change) > 0.5) is displaced]
         best = min(alike, key=lambda change: change.lag_bytes)
         assert best.out_bytes == pytest.approx(2 * NEED - room, rel=0.05)
-        assert best.in_bytes == best.out_bytes
+        # Where memory was displaced, a little more comes in than has left, and less the next time.
+        assert best.in_bytes == pytest.approx(best.out_bytes, rel=0.05)
         assert best.lag_bytes < 0.2 * best.in_bytes
-        evicted = best.out_bytes if displaced else 0
-        assert best.evictions * 2 * MIB == pytest.approx(evicted, rel=0.01)
+        assert _evicted(best) == pytest.approx(float(displaced), abs=0.02)
     compare_with_status(sharing)
     for program in programs:
         program.terminate()
