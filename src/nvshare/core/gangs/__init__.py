@@ -7,13 +7,13 @@ or one ``nvshare run``) that are on more than one device are a gang, where the s
 on. A client is still one process on one device, and everything that is known of it stays in its
 record. These files only do what has to happen on several devices at once:
 
-    forming.py      which clients are in a gang
-    queueing.py     all of a gang wait at the same place in the queues of their devices
-    arriving.py     a gang is granted its turns in one step, when it has room on all its devices
-    turns/soft_revoke.py  all of a gang are asked to give way when idle, or none
-    turns/rest.py      an idle client keeps its place until its whole gang is idle
-    giving.py       all of a gang hold before any of them gives its turn up
-    stepping.py     held clients catch up with clients that have not drained
+    form.py         which clients are in a gang
+    queue.py        all of a gang wait at the same place in the queues of their devices
+    arrive.py       a gang is granted its turns in one step, when it has room on all its devices
+    soft_revoke.py  all of a gang are asked to give way when idle, or none
+    rest.py         an idle client keeps its place until its whole gang is idle
+    give_way.py     all of a gang hold before any of them gives its turn up
+    step.py         held clients catch up with clients that have not drained
     conductor.py    brings these together, after every event
 
 **One order.** The members of a gang wait with the same place (``Client.place``), so any two gangs

@@ -3,7 +3,7 @@
 A client that was told to hold closes its gate, and reports when nothing is in flight. Another rank
 may wait for a rank that has closed its gate before it came to the same collective. So while some
 are held and others are not, the held clients with a thread at the gate are told to let one call
-pass (stepping.py).
+pass (step.py).
 """
 
 from typing import TYPE_CHECKING

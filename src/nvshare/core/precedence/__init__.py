@@ -8,7 +8,7 @@ clients compete, and halves within a few minutes. What follows from it:
   long, so that only their mean says what they have had. A turn ends when it has lasted long enough
   for its moves (turns/end.py).
 * A client that rested for about as long as its memory needs to come in pays a visit
-  (interrupting.py): it interrupts clients that have used more than it, by more than the visit costs
+  (interrupt.py): it interrupts clients that have used more than it, by more than the visit costs
   them. Visitors are served in the order of their use. So a client that computes in bursts is served
   promptly, as long as it uses less than its part. A client that computes all the time gets the
   rest, in long pieces, and about its part at least.
